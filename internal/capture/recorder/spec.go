@@ -13,9 +13,15 @@ const SpecEnv = "SCALEPROF_SPEC"
 // The child's control descriptors, inherited from the parent. The child writes
 // one JSON Message a line to ControlFD and waits for end of file on GateFD,
 // which all children of a run share: closing the other end releases them at once.
+//
+// After "done" the child waits for end of file on FinishFD before the closing
+// collection and the writing of files, so that a process that ends early takes
+// no CPU from the windows of the others. Where FinishFD is not open (a child
+// started by hand), it goes on at once.
 const (
 	ControlFD = 3
 	GateFD    = 4
+	FinishFD  = 5
 )
 
 // Spec is what the parent asks of one child process.
