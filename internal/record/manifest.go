@@ -44,7 +44,9 @@ type Manifest struct {
 	Host      host.Info   `json:"host"`
 	Toolchain Toolchain   `json:"toolchain"`
 	Cells     []Cell      `json:"cells"`
+	Schedule  []Planned   `json:"schedule,omitempty"` // in order, up to the last block begun; resume finishes it
 	Runs      []Run       `json:"runs"`
+	SpentNS   int64       `json:"spent_ns,omitempty"` // of the budget, over all sessions of this capture
 	Ceiling   []KernelRun `json:"ceiling,omitempty"`
 	Warnings  []Warning   `json:"warnings,omitempty"`
 }
@@ -94,24 +96,38 @@ type Cell struct {
 	Arm     string `json:"arm"`
 }
 
+// Planned is one entry of the schedule: a run to be made, in its place in the
+// random order of its block. The run that it became has the same Seq.
+type Planned struct {
+	Seq      int                `json:"seq"`
+	Block    int                `json:"block"`
+	Cell     string             `json:"cell"`
+	Kind     Kind               `json:"kind"`
+	Ops      int64              `json:"ops,omitempty"` // less than the target's where a window must be short; 0 for the target's
+	Profiles *recorder.Profiles `json:"profiles,omitempty"`
+	Rerun    bool               `json:"rerun,omitempty"`
+}
+
 // Run is one execution of a cell: one observation.
 type Run struct {
-	ID        int               `json:"id"`
-	Cell      string            `json:"cell"`
-	Kind      Kind              `json:"kind"`
-	Block     int               `json:"block"` // from 0
-	Seq       int               `json:"seq"`   // order in which runs were made
-	Started   time.Time         `json:"started"`
-	WallNS    int64             `json:"wall_ns"` // release to last end
-	Ops       int64             `json:"ops"`
-	Checksum  uint64            `json:"checksum"`
-	Processes []recorder.Result `json:"processes,omitempty"`
-	System    *System           `json:"system,omitempty"`
-	Dir       string            `json:"dir,omitempty"` // runs/0007-json-sonic-thread-t8, below the capture
-	Files     []File            `json:"files,omitempty"`
-	Gates     []Gate            `json:"gates,omitempty"` // broken validity gates
-	Rerun     bool              `json:"rerun,omitempty"` // repeats a run of this cell and block whose gate broke
-	Error     string            `json:"error,omitempty"` // the run failed; its figures are not used
+	ID       int       `json:"id"`
+	Cell     string    `json:"cell"`
+	Kind     Kind      `json:"kind"`
+	Block    int       `json:"block"` // from 0
+	Seq      int       `json:"seq"`   // order in which runs were made
+	Started  time.Time `json:"started"`
+	WallNS   int64     `json:"wall_ns"` // release to last end
+	Ops      int64     `json:"ops"`
+	Checksum uint64    `json:"checksum"`
+	// Profiles are the recorders that were on, nil in a timed run.
+	Profiles  *recorder.Profiles `json:"profiles,omitempty"`
+	Processes []recorder.Result  `json:"processes,omitempty"`
+	System    *System            `json:"system,omitempty"`
+	Dir       string             `json:"dir,omitempty"` // runs/0007-json-sonic-thread-t8, below the capture
+	Files     []File             `json:"files,omitempty"`
+	Gates     []Gate             `json:"gates,omitempty"` // broken validity gates
+	Rerun     bool               `json:"rerun,omitempty"` // repeats a run of this cell and block whose gate broke
+	Error     string             `json:"error,omitempty"` // the run failed; its figures are not used
 }
 
 // System is what the machine did around the window, read by the parent.
