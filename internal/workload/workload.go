@@ -29,12 +29,21 @@ type Info struct {
 	OverCPUs bool
 	// ProcsThreads marks a workload whose loss shows only under GOMAXPROCS = T.
 	ProcsThreads bool
+	// Twin names the workload that does the same work without the loss, "" if none.
+	Twin string
+	// Delay names the causes to which the parameter delay_ns adds a known cost.
+	Delay []string
+	// QuotaCPUs asks the runner for a CPU quota of this many CPUs around every
+	// run of the workload, 0 for none. Where the runner cannot make one, the
+	// workload is unavailable.
+	QuotaCPUs float64
 }
 
 // Params are what a run gives to a workload.
 type Params struct {
 	Workers int               // workers in this process
 	Ops     int64             // operations of this process in the window
+	Total   int64             // operations of the cell, all processes together; 0 means Ops
 	Values  map[string]string // parameters by name
 	Seed    int64
 }
@@ -61,7 +70,8 @@ type Instance interface {
 	// up, then once inside the window. It allocates nothing per operation that
 	// the workload itself does not call for.
 	Work(w int, lo, hi int64) Tally
-	// Close ends goroutines and files of the instance.
+	// Close ends goroutines and files of the instance. Its error is the first
+	// fault of an operation, if any: such an operation is not in any Tally.
 	Close() error
 }
 
@@ -89,6 +99,16 @@ func (r *Registry) Names() []string {
 	}
 	sort.Strings(names)
 	return names
+}
+
+// All lists the workloads in the order of their names.
+func (r *Registry) All() []Workload {
+	names := r.Names()
+	all := make([]Workload, len(names))
+	for i, name := range names {
+		all[i] = r.byName[name]
+	}
+	return all
 }
 
 // Lookup finds a workload, or says which names come close.
