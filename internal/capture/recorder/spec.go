@@ -34,6 +34,7 @@ type Spec struct {
 	Procs   int               `json:"procs"`             // GOMAXPROCS to run with; 0 leaves Go's default
 	Lo      int64             `json:"lo"`                // this process does operations [Lo, Hi)
 	Hi      int64             `json:"hi"`                // of the cell's total
+	Total   int64             `json:"total"`             // operations of the cell, all processes together
 	Warm    int64             `json:"warm"`              // warm-up operations before the barrier, all workers together
 	Profile Profiles          `json:"profiles"`          // none in a timed run
 	Dir     string            `json:"dir"`               // where profiles are written
