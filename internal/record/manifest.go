@@ -94,6 +94,10 @@ type Cell struct {
 	Threads int    `json:"threads"`
 	Procs   int    `json:"procs"` // GOMAXPROCS of each process
 	Arm     string `json:"arm"`
+	// What the arm changes in each process, fixed for the whole capture.
+	Env     []string         `json:"env,omitempty"`      // NAME=value
+	Pin     []int            `json:"pin,omitempty"`      // CPU of each worker
+	DelayNS map[string]int64 `json:"delay_ns,omitempty"` // by cause
 }
 
 // Planned is one entry of the schedule: a run to be made, in its place in the
