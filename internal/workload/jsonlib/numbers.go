@@ -27,7 +27,7 @@ type (
 
 const (
 	numbersSeries = 8
-	numbersValues = 48
+	numbersValues = 40
 	numbersPoints = 96
 )
 
