@@ -1,0 +1,82 @@
+package capture
+
+import (
+	"context"
+
+	"github.com/scaleprof/scaleprof/internal/host"
+	"github.com/scaleprof/scaleprof/internal/record"
+)
+
+// Machine is what a capture asks of the machine that it runs on. Tests bring
+// their own.
+type Machine interface {
+	Info() host.Info
+	FreeMemory() int64 // bytes, 0 if unknown
+	// Read is what the machine has done since it started; only differences count.
+	Read() host.SystemCounters
+	// CPU is the CPU time of a process so far, in ns; false if it is gone.
+	CPU(pid int) (int64, bool)
+	SelfCPU() (int64, bool)
+	// Bounce is the core-to-core hand-over latency now, in ns; false if unknown.
+	Bounce() (float64, bool)
+	// Kernels runs every calibration kernel once at the given T.
+	Kernels(ctx context.Context, threads int) ([]record.KernelRun, error)
+}
+
+// window reads the machine around the measured part of a run.
+type window struct {
+	m      Machine
+	before host.SystemCounters
+	own    map[int]int64 // CPU time of each process at the window's begin
+	self   int64
+	selfOK bool
+	system record.System
+	closed bool
+}
+
+func (w *window) Open(pids []int) {
+	if ns, ok := w.m.Bounce(); ok {
+		w.system.BounceNS = &ns
+	}
+	w.own = make(map[int]int64, len(pids))
+	for _, pid := range pids {
+		if ns, ok := w.m.CPU(pid); ok {
+			w.own[pid] = ns
+		}
+	}
+	w.self, w.selfOK = w.m.SelfCPU()
+	w.before = w.m.Read()
+}
+
+func (w *window) Close(pids []int) {
+	d := w.m.Read().Sub(w.before)
+	w.closed = true
+	s := &w.system
+	s.BusyNS, s.StealNS = d.BusyNS, d.StealNS
+	s.ThrottledNS, s.NrThrottled = d.ThrottledNS, d.NrThrottled
+	s.RunnableAvg = d.RunnableAvg
+	s.OwnNS = w.ownTime(pids)
+	if ns, ok := w.m.Bounce(); ok {
+		s.BounceEndNS = &ns
+	}
+}
+
+// ownTime is the CPU time of the run's processes and of scaleprof itself in
+// the window, nil when one of them is not known: a part would make neighbours
+// of the rest.
+func (w *window) ownTime(pids []int) *int64 {
+	now, ok := w.m.SelfCPU()
+	if !ok || !w.selfOK || len(pids) == 0 {
+		return nil
+	}
+	sum := now - w.self
+	for _, pid := range pids {
+		before, okBefore := w.own[pid]
+		after, okAfter := w.m.CPU(pid)
+		if !okBefore || !okAfter {
+			return nil
+		}
+		sum += after - before
+	}
+	return &sum
+}
