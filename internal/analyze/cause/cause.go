@@ -45,7 +45,7 @@ const (
 	LockPool      ID = "lock/pool"
 	LockMap       ID = "lock/map"     // sync.Map
 	LockRuntime   ID = "lock/runtime" // the runtime's own locks
-	LockSpin      ID = "lock/spin"    // active spinning, in sync or in user code
+	LockSpin      ID = "lock/spin"    // loops of user code that spin; spinning inside sync is its lock's
 
 	BalanceTail   ID = "balance/tail"   // this lane is done, others are not
 	BalanceSerial ID = "balance/serial" // nothing runnable for this lane
@@ -78,16 +78,4 @@ const (
 func (id ID) Group() string {
 	group, _, _ := strings.Cut(string(id), "/")
 	return group
-}
-
-// Entry is what the catalogue knows of a cause.
-type Entry struct {
-	ID       ID
-	Title    string   // a short noun phrase
-	Meaning  string   // what a core-second under this name was lost to
-	Measured string   // from what, in which unit, with which caveats
-	Excludes string   // what a reader might expect here that is booked elsewhere
-	Confirm  []string // exact commands; {base}, {peak}, {cpu}, {loss}, {slots}, {blame}, {mutex}, {trace} stand for files of the capture
-	Helps    []string // what usually helps, most effective first
-	Arms     []string // arms that test it, as in the plan: "gogc=400"
 }

@@ -1,0 +1,181 @@
+package cause
+
+// lockMeasured is common to the locks that a goroutine sleeps for.
+const lockMeasured = "Trace: the wait is cut at every hand-over of the lock and each piece charged to who held it; the lane's runnable time after the hand-over, and the P's idle or searching time in it, belong to the lock too (a convoy). CPU samples in the lock's own functions, spinning included. Go's mutex and block profiles show only part of this and serve to name the lock."
+
+var lockEntries = []Entry{
+	{
+		ID:       LockMutex,
+		Title:    "sync.Mutex",
+		Meaning:  "Workers waited for, or fought over, a mutex that others held: sync.Mutex, the lock of a file descriptor, Once, the mutex in a context.",
+		Measured: lockMeasured,
+		Excludes: "The work done under the lock is work/user. RWMutex, Pool, Map and Cond have their own rows though a Mutex is inside. Loops of the user's own that spin are lock/spin.",
+		Confirm: []string{
+			"go tool pprof -top -cum -tagfocus=cause=lock/mutex {blame}",
+			"go tool pprof -top -cum {mutex}",
+			"go tool trace {trace}",
+		},
+		Helps: []string{
+			"hold it for less: compute outside, change inside; the holder's row says where the time goes",
+			"split the data: one lock per shard, or one copy per worker merged at the end",
+			"take it less often: batch",
+		},
+		Arms: []string{"mode=process", "delay=lock/mutex"},
+		Advice: []string{
+			"Workers wait for the mutex taken at {path}.",
+			"{waits} waits of {wait} on average; it is held for {hold}.",
+			"It is held by {culprit}: shorten or split what is done there.",
+		},
+	},
+	{
+		ID:       LockRWMutex,
+		Title:    "sync.RWMutex",
+		Meaning:  "Workers waited for writers or readers, or, without any waiting, fought over the cache line with the reader count, which every RLock and RUnlock writes.",
+		Measured: lockMeasured + " The reader count costs CPU time and shows in no contention profile.",
+		Excludes: "The work done under the lock.",
+		Confirm: []string{
+			"go tool pprof -top -cum -sample_index=excess -tagfocus=cause=lock/rwmutex {loss}",
+			"go tool pprof -top -cum -tagfocus=cause=lock/rwmutex {blame}",
+		},
+		Helps: []string{
+			"for data that is read often and written rarely: publish a copy through atomic.Pointer, readers then take no lock",
+			"with short critical sections a Mutex is no slower; shard it",
+			"hold the write lock for less",
+		},
+		Arms: []string{"mode=process", "delay=lock/rwmutex"},
+		Advice: []string{
+			"Readers and writers fight over the RWMutex at {path}.",
+			"{waits} waits of {wait} on average.",
+			"Publish read-mostly data through atomic.Pointer, so that readers share nothing they write.",
+		},
+	},
+	{
+		ID:       LockChannel,
+		Title:    "channels",
+		Meaning:  "Workers waited to send or receive, or fought over a channel's lock; each hand-over parks and wakes goroutines.",
+		Measured: lockMeasured + " A wait whose waker was busy with its own work all along is balance/serial.",
+		Excludes: "select is lock/select. Waiting for a producer that cannot keep up is balance/serial, with the producer's stack.",
+		Confirm: []string{
+			"go tool pprof -top -cum -tagfocus=cause=lock/channel {blame}",
+			"go tool pprof -top -cum {block}",
+			"go tool trace {trace}",
+		},
+		Helps: []string{
+			"send batches in place of single items",
+			"a buffer, so that sender and receiver need not meet",
+			"divide by index or give each worker its own channel, in place of one channel for all",
+		},
+		Arms: []string{"mode=process", "delay=lock/channel"},
+		Advice: []string{
+			"The channel at {path} is passed through too often for the work done between.",
+			"{waits} waits of {wait} on average.",
+			"The other side is {culprit}.",
+			"Send batches, or let workers take ranges by an index.",
+		},
+	},
+	{
+		ID:       LockSelect,
+		Title:    "select",
+		Meaning:  "Each select locks all of its channels in turn; a channel that every worker selects on, such as a shared done channel, is one lock for all of them.",
+		Measured: lockMeasured,
+		Excludes: "select with one case and default is a channel operation.",
+		Confirm: []string{
+			"go tool pprof -top -cum -sample_index=excess -tagfocus=cause=lock/select {loss}",
+			"go tool pprof -top -cum -tagfocus=cause=lock/select {blame}",
+		},
+		Helps: []string{
+			"test for cancellation with an atomic flag or ctx.Err, every so many items",
+			"fewer cases per select; a done channel per worker",
+		},
+		Arms:   []string{"mode=process"},
+		Advice: []string{"Workers select on the same channels at {path}.", "Look at the shared one (done, ticker) only every so many items."},
+	},
+	{
+		ID:       LockCond,
+		Title:    "sync.Cond",
+		Meaning:  "Workers waited to be signalled, then for the mutex again.",
+		Measured: lockMeasured,
+		Excludes: "Waiting for a signaller that was busy all along is balance/serial.",
+		Confirm:  []string{"go tool pprof -top -cum -tagfocus=cause=lock/cond {blame}", "go tool trace {trace}"},
+		Helps: []string{
+			"Signal in place of Broadcast where one waiter can go on",
+			"signal after Unlock, and only when the state changed",
+		},
+		Arms:   []string{"mode=process"},
+		Advice: []string{"Workers wait to be signalled at {path}.", "{waits} waits of {wait} on average.", "The signal comes from {culprit}."},
+	},
+	{
+		ID:       LockWaitGroup,
+		Title:    "sync.WaitGroup",
+		Meaning:  "Workers waited for others to finish a phase, or fought over the counter of a WaitGroup that all add to.",
+		Measured: lockMeasured,
+		Excludes: "Waiting while the others do their own work is balance/serial or balance/tail, with the stack of who was late.",
+		Confirm:  []string{"go tool pprof -top -cum -tagfocus=cause=lock/waitgroup {blame}", "go tool trace {trace}"},
+		Helps: []string{
+			"fewer phases; more work between two meetings",
+			"one Add for many goroutines",
+		},
+		Arms:   []string{"mode=process"},
+		Advice: []string{"Workers meet too often at {path}.", "{waits} waits of {wait} on average.", "The last one comes from {culprit}."},
+	},
+	{
+		ID:       LockPool,
+		Title:    "sync.Pool",
+		Meaning:  "A pool's own part was empty, so that workers stole from each other's, took the mutex over all pools, or moved its cache lines about.",
+		Measured: "CPU samples in sync.(*Pool), poolChain and poolDequeue; trace waits for its mutex. What New does is work/user.",
+		Excludes: "Allocating what the pool did not have is alloc/*.",
+		Confirm:  []string{"go tool pprof -top -cum -sample_index=excess -tagfocus=cause=lock/pool {loss}"},
+		Helps: []string{
+			"Get and Put in the same goroutine: objects put elsewhere have to be stolen",
+			"one object per worker, held for the whole of the work",
+			"a pool is emptied by every second collection: fewer collections keep it full",
+		},
+		Arms:   []string{"mode=process", "gogc=400"},
+		Advice: []string{"The pool at {path} is used across workers: keep an object per worker."},
+	},
+	{
+		ID:       LockMap,
+		Title:    "sync.Map",
+		Meaning:  "Workers wrote the same parts of a sync.Map, under the mutexes of its nodes or by contended atomics.",
+		Measured: "CPU samples in sync.(*Map) and internal/sync.(*HashTrieMap); trace waits for its mutexes.",
+		Excludes: "Callbacks of Range are work/user.",
+		Confirm:  []string{"go tool pprof -top -cum -sample_index=excess -tagfocus=cause=lock/map {loss}"},
+		Helps: []string{
+			"Load before LoadOrStore or Store",
+			"a map per worker, merged at the end; or shards with plain maps",
+		},
+		Arms:   []string{"mode=process"},
+		Advice: []string{"Workers write the sync.Map at {path}: keep a map per worker and merge."},
+	},
+	{
+		ID:       LockRuntime,
+		Title:    "the runtime's own locks",
+		Meaning:  "Threads spun or slept for a lock inside the runtime that no lock, channel or allocation of the user's owns: mostly the scheduler's.",
+		Measured: "CPU samples with lock2 or unlock2Wake that no other cause owns. The mutex profile names the lock by its stack (leaf runtime.unlock); it counts only threads that slept and sees little of this.",
+		Excludes: "The lock of a channel is lock/channel, of the heap alloc/heap, of central lists alloc/refill, of timers sched/timers.",
+		Confirm: []string{
+			"go tool pprof -top -tagfocus=cause=lock/runtime {cpu}",
+			"go tool pprof -peek=runtime.unlock {mutex}",
+		},
+		Helps: []string{
+			"fewer goroutines made, parked and woken: larger tasks",
+			"GOMAXPROCS no larger than the workers need",
+		},
+		Arms:   []string{"procs=threads", "mode=process"},
+		Advice: []string{"Threads fight over a lock of the scheduler, at {path}: park and wake less often."},
+	},
+	{
+		ID:       LockSpin,
+		Title:    "spin locks of the program",
+		Meaning:  "Workers turned in a loop of the program's own that waits for an atomic value: a spin lock, or a compare-and-swap that keeps failing.",
+		Measured: "Growth of work/user whose sample addresses lie in a short backward loop around a compare-and-swap or exchange, with no other store or call in it.",
+		Excludes: "Spinning inside sync.Mutex is lock/mutex. A single contended atomic operation is memory/contended-line.",
+		Confirm:  []string{"go tool pprof -list=. -sample_index=excess -tagfocus=cause=lock/spin {loss}"},
+		Helps: []string{
+			"sync.Mutex, which parks its waiters",
+			"less shared state: one copy per worker",
+		},
+		Arms:   []string{"mode=process"},
+		Advice: []string{"Workers spin at {instruction}.", "Use sync.Mutex, or give each worker its own copy."},
+	},
+}
