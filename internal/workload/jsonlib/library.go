@@ -81,7 +81,7 @@ func sonicLibrary(apiKind int) library {
 func jsoniterLibrary() library {
 	api := jsoniter.ConfigCompatibleWithStandardLibrary
 	return library{
-		name: "jsoniter", title: "json-iterator/go, ConfigCompatibleWithStandardLibrary",
+		name: "jsoniter", title: "json-iterator/go, the configuration compatible with encoding/json",
 		module: "github.com/json-iterator/go", opNS: 40_000,
 		marshal: api.Marshal, unmarshal: api.Unmarshal,
 	}
