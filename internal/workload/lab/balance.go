@@ -1,0 +1,275 @@
+package lab
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/workload"
+)
+
+// rounds works in rounds of a parallel part and a merge of what it gave. One
+// worker merges for all while the others wait at the barrier; the merge is half
+// of the work. In the twin each worker merges its own share, and meets the
+// others at the same barriers.
+type rounds struct {
+	noClose
+	alone bool // one worker merges for all
+	meet  *meeting[*roundPlan]
+}
+
+type roundPlan struct {
+	barrier *barrier
+	spans   []span
+	rounds  int64
+}
+
+const (
+	roundOps   = 2000 // operations of a round, about 10 ms of work at each T
+	computeOf  = 3 * micro
+	mergeSteps = 3 * micro
+)
+
+func newRounds(alone bool) maker {
+	return func(p workload.Params) (workload.Instance, error) {
+		build := func(spans []span) *roundPlan {
+			own := append([]span(nil), spans...)
+			return &roundPlan{
+				barrier: newBarrier(len(spans)),
+				spans:   own,
+				rounds:  max(1, union(own).len()/roundOps),
+			}
+		}
+		return &rounds{alone: alone, meet: newMeeting(p.Workers, build)}, nil
+	}
+}
+
+func (r *rounds) Work(w int, lo, hi int64) workload.Tally {
+	plan := r.meet.meet(w, lo, hi)
+	mine := plan.spans[w]
+	var sum uint64
+	for k := range plan.rounds {
+		now := mine.part(k, plan.rounds)
+		for i := now.lo; i < now.hi; i++ {
+			sum += burn(uint64(i), computeOf)
+		}
+		plan.barrier.wait()
+		switch {
+		case !r.alone:
+			sum += mergeSerial(now)
+		case w == 0:
+			for _, s := range plan.spans {
+				sum += mergeSerial(s.part(k, plan.rounds))
+			}
+		}
+		plan.barrier.wait()
+	}
+	return workload.Tally{Ops: hi - lo, Sum: sum}
+}
+
+// mergeSerial merges the results of a range of operations.
+func mergeSerial(s span) uint64 {
+	var sum uint64
+	for i := s.lo; i < s.hi; i++ {
+		sum += burn(^uint64(i), mergeSteps)
+	}
+	return sum
+}
+
+// skewed has operations that cost more the later they come, from a quarter to
+// seven quarters of the average. The workers' ranges are one piece each, so the
+// last worker has most of the work and the others are done early. The twin deals
+// the operations out like cards.
+type skewed struct {
+	noClose
+	total int64
+	deal  bool
+	meet  *meeting[span]
+}
+
+func newSkewed(deal bool) maker {
+	return func(p workload.Params) (workload.Instance, error) {
+		total := p.Total
+		if total == 0 {
+			total = p.Ops
+		}
+		return &skewed{total: max(total, 1), deal: deal, meet: newMeeting(p.Workers, union)}, nil
+	}
+}
+
+func (s *skewed) Work(w int, lo, hi int64) workload.Tally {
+	step := int64(1)
+	if s.deal {
+		all := s.meet.meet(w, lo, hi)
+		lo, hi, step = all.lo+int64(w), all.hi, int64(len(s.meet.spans))
+	}
+	var t workload.Tally
+	for i := lo; i < hi; i += step {
+		t.Sum += s.op(i)
+		t.Ops++
+	}
+	return t
+}
+
+func (s *skewed) op(i int64) uint64 {
+	const quarter = 5 * micro / 4
+	steps := quarter + 6*quarter*min(i, s.total)/s.total
+	return burn(uint64(i), int(steps))
+}
+
+// feed has one goroutine that makes the items, twice as slowly as one worker
+// can use them. One worker and the maker already keep two cores busy part of the
+// time; more workers only wait. The items come in batches of a millisecond of
+// work, so that the channel itself costs nothing. In the twin the workers make
+// their items themselves.
+type feed struct {
+	meet    *meeting[chan []uint64]
+	asked   chan request
+	stopped sync.WaitGroup
+}
+
+type request struct {
+	span span
+	to   chan []uint64
+}
+
+const (
+	feedBatch = 64
+	makeSteps = 12 * micro
+	useSteps  = 6 * micro
+)
+
+// newFeed starts the maker outside the workers: it is no worker's child.
+func newFeed(p workload.Params) (workload.Instance, error) {
+	f := &feed{asked: make(chan request)}
+	f.meet = newMeeting(p.Workers, func(spans []span) chan []uint64 {
+		to := make(chan []uint64, 2*len(spans))
+		f.asked <- request{union(spans), to}
+		return to
+	})
+	f.stopped.Go(func() {
+		for r := range f.asked {
+			makeItems(r)
+		}
+	})
+	return f, nil
+}
+
+func makeItems(r request) {
+	defer close(r.to)
+	for lo := r.span.lo; lo < r.span.hi; lo += feedBatch {
+		n := min(feedBatch, r.span.hi-lo)
+		batch := make([]uint64, n)
+		for k := range batch {
+			batch[k] = makeItem(lo + int64(k))
+		}
+		r.to <- batch
+	}
+}
+
+func makeItem(i int64) uint64       { return burn(uint64(i), makeSteps) }
+func useItem(item uint64) uint64    { return burn(item, useSteps) }
+func (f *feed) Close() error        { close(f.asked); f.stopped.Wait(); return nil }
+func (selfFed) Close() error        { return nil }
+func newSelfFed() workload.Instance { return selfFed{} }
+
+func (f *feed) Work(w int, lo, hi int64) workload.Tally {
+	var t workload.Tally
+	for batch := range f.meet.meet(w, lo, hi) {
+		for _, item := range batch {
+			t.Sum += useItem(item)
+			t.Ops++
+		}
+	}
+	return t
+}
+
+type selfFed struct{}
+
+func (selfFed) Work(_ int, lo, hi int64) workload.Tally {
+	var sum uint64
+	for i := lo; i < hi; i++ {
+		sum += useItem(makeItem(i))
+	}
+	return workload.Tally{Ops: hi - lo, Sum: sum}
+}
+
+// napping tries a section that is in use and sleeps when it is, as code does
+// that polls. The section is half of the work, and a sleep is many times
+// longer than the section stays taken. In the twin each worker has a section of
+// its own.
+type napping struct {
+	noClose
+	taken []padded[atomic.Bool]
+	one   bool
+}
+
+const (
+	nap       = time.Millisecond
+	napEvery  = 16 // operations in one visit of the section
+	napInside = 5 * micro
+)
+
+func (n *napping) Work(w int, lo, hi int64) workload.Tally {
+	if n.one {
+		w = 0
+	}
+	taken := &n.taken[w].value
+	var sum uint64
+	for i := lo; i < hi; i += napEvery {
+		end := min(i+napEvery, hi)
+		for k := i; k < end; k++ {
+			sum += burn(uint64(k), napInside)
+		}
+		for !taken.CompareAndSwap(false, true) {
+			time.Sleep(nap)
+		}
+		for k := i; k < end; k++ {
+			sum += burn(^uint64(k), napInside)
+		}
+		taken.Store(false)
+	}
+	return workload.Tally{Ops: hi - lo, Sum: sum}
+}
+
+func newNapping(one bool) maker {
+	return func(p workload.Params) (workload.Instance, error) {
+		return &napping{taken: make([]padded[atomic.Bool], p.Workers), one: one}, nil
+	}
+}
+
+func balancePairs() []pair {
+	return []pair{
+		{
+			info: workload.Info{
+				Name: "serial-phase", Title: "rounds whose second half one worker does for all",
+				Expect: string(cause.BalanceSerial), OpNS: 6_000,
+			},
+			bad: newRounds(true), fixed: newRounds(false), cure: "each worker does its share of the second half",
+		},
+		{
+			info: workload.Info{
+				Name: "tail", Title: "operations that cost more the later they come, cut into equal counts",
+				Expect: string(cause.BalanceTail), OpNS: 5_000,
+			},
+			bad: newSkewed(false), fixed: newSkewed(true), cure: "the operations are dealt out one by one",
+		},
+		{
+			info: workload.Info{
+				Name: "producer", Title: "one goroutine makes what all workers use",
+				Expect: string(cause.BalanceSerial), OpNS: 12_000,
+			},
+			bad:   newFeed,
+			fixed: func(workload.Params) (workload.Instance, error) { return newSelfFed(), nil },
+			cure:  "each worker makes what it uses",
+		},
+		{
+			info: workload.Info{
+				Name: "sleep-wait", Title: "a section in use is waited for with time.Sleep",
+				Expect: string(cause.IOSleep), OpNS: 10_000,
+			},
+			bad: newNapping(true), fixed: newNapping(false), cure: "a section for each worker",
+		},
+	}
+}
