@@ -80,3 +80,8 @@ func (w *window) ownTime(pids []int) *int64 {
 	}
 	return &sum
 }
+
+// Gates finds the validity gates that a run broke.
+type Gates func(m *record.Manifest, run *record.Run) []record.Gate
+
+func standardGates(*record.Manifest, *record.Run) []record.Gate { return nil }

@@ -149,7 +149,7 @@ func (o *Options) check() error {
 		}
 	}
 	if o.Machine == nil {
-		o.Machine = realMachine{}
+		o.Machine = newRealMachine()
 	}
 	if o.Gates == nil {
 		o.Gates = standardGates

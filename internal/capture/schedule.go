@@ -56,6 +56,9 @@ const (
 
 // wanted is the number of extra runs of a kind for a cell.
 func (s *session) wanted(c *record.Cell, kind record.Kind) int {
+	if s.givenUp(c.ID) {
+		return 0
+	}
 	if c.Arm != record.Baseline {
 		return 0 // an arm's effect is a difference of slot times
 	}

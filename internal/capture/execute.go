@@ -1,0 +1,253 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/scaleprof/scaleprof/internal/record"
+)
+
+// runSchedule makes every scheduled run that is not made yet, in order.
+func (s *session) runSchedule(ctx context.Context) error {
+	made := make(map[int]bool, len(s.m.Runs))
+	for i := range s.m.Runs {
+		made[s.m.Runs[i].Seq] = true
+	}
+	// Repeats are appended while this goes on.
+	for i := 0; i < len(s.m.Schedule); i++ {
+		p := s.m.Schedule[i]
+		if made[p.Seq] {
+			continue
+		}
+		if err := s.kernels(ctx, p.Block); err != nil {
+			return err
+		}
+		if err := s.runOne(ctx, p); err != nil {
+			return err
+		}
+		made[p.Seq] = true
+	}
+	return nil
+}
+
+// runOne makes one run and saves it. Its error is fatal to the session: a run
+// that fails is a run with an Error.
+func (s *session) runOne(ctx context.Context, p record.Planned) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	cell, ok := s.cells[p.Cell]
+	if !ok {
+		return fmt.Errorf("the schedule names an unknown cell %q", clip(p.Cell))
+	}
+	target := s.targets[cell.Target]
+	tr := s.target(cell.Target)
+	if target == nil || tr == nil {
+		return fmt.Errorf("the schedule names an unknown target %q", clip(cell.Target))
+	}
+	id := p.Seq
+	rel, abs, err := s.store.NewRun(id, cell.ID)
+	if err != nil {
+		return err
+	}
+	s.show(false, s.runText(p, &cell))
+	job := &Job{
+		Target: *tr, Cell: cell, Kind: p.Kind, Ops: tr.Ops, Warm: tr.Warm,
+		Env: s.env(&cell), Pin: cell.Pin, DelayNS: cell.DelayNS, Clock: Clock(s.m.Plan.Clock),
+		Seed: int64(s.m.Plan.Seed), Dir: abs, Timeout: s.timeout,
+	}
+	if p.Ops > 0 {
+		job.Ops = p.Ops
+	}
+	if p.Profiles != nil {
+		job.Profiles = *p.Profiles
+	}
+	w := &window{m: s.opts.Machine}
+	job.Window = w
+	run := record.Run{
+		ID: id, Cell: cell.ID, Kind: p.Kind, Block: p.Block, Seq: p.Seq, Started: time.Now().UTC(),
+		Dir: rel, Rerun: p.Rerun, Profiles: p.Profiles,
+	}
+	begin := time.Now()
+	out, err := target.Exec.Execute(ctx, job)
+	elapsed := time.Since(begin)
+	if ctx.Err() != nil {
+		// Ended by the user: not a run. Resume makes it again.
+		return errors.Join(ctx.Err(), os.RemoveAll(abs))
+	}
+	s.costs.add(cell.ID, p.Kind, elapsed)
+	if err != nil {
+		run.Error = clip(err.Error())
+		run.Files = s.stderrOnly(rel, abs)
+		s.warn("run-failed", fmt.Sprintf("run %d (%s): %s", id, cell.ID, run.Error), &run.ID)
+	} else {
+		s.fill(&run, out, w, rel, abs)
+		run.Gates = s.opts.Gates(s.m, &run)
+		s.load[cell.Target] = s.load[cell.Target].observe(s.store.Dir(), &run)
+	}
+	s.m.Runs = append(s.m.Runs, run)
+	s.maybeRepeat(&run, p, elapsed)
+	// A run without files needs no directory.
+	if len(run.Files) == 0 {
+		_ = os.Remove(abs)
+	}
+	return s.save()
+}
+
+// fill books what a run measured.
+func (s *session) fill(run *record.Run, out *Outcome, w *window, rel, abs string) {
+	run.WallNS, run.Ops, run.Checksum = out.WallNS, out.Ops, out.Checksum
+	run.Processes = out.Processes
+	if w.closed {
+		run.System = &w.system
+		run.System.ALUDrift = s.drift(s.cells[run.Cell].Threads, run.Block)
+	}
+	for _, f := range out.Files {
+		info, err := os.Lstat(filepath.Join(abs, f.Name))
+		if err != nil || !info.Mode().IsRegular() {
+			s.warn("file-missing", fmt.Sprintf("run %d: the file %s was not written", run.ID, clip(f.Name)), &run.ID)
+			continue
+		}
+		run.Files = append(run.Files, record.File{Kind: f.Kind, Path: path.Join(rel, f.Name), Process: f.Process, Bytes: info.Size()})
+	}
+	run.Files = append(run.Files, s.stderrOnly(rel, abs)...)
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(out.Warnings))) {
+		s.warn("run", fmt.Sprintf("run %d (%s): %s", run.ID, run.Cell, clip(text)), &run.ID)
+	}
+}
+
+// stderrOnly is what the processes printed, if anything.
+func (s *session) stderrOnly(rel, abs string) []record.File {
+	info, err := os.Lstat(filepath.Join(abs, stderrName))
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	return []record.File{{Kind: "stderr", Path: path.Join(rel, stderrName), Bytes: info.Size()}}
+}
+
+// env is the environment of every process of a cell.
+func (s *session) env(c *record.Cell) []string {
+	return append([]string{fmt.Sprintf("GOMAXPROCS=%d", c.Procs)}, c.Env...)
+}
+
+// rerunnable are the gates that another attempt may pass: what the machine did
+// meanwhile, not what the plan asked for.
+func rerunnable(gates []record.Gate) bool {
+	return slices.ContainsFunc(gates, func(g record.Gate) bool {
+		switch g.ID {
+		case "steal", "throttled", "run-queue", "neighbour", "drift", "bounce":
+			return true
+		}
+		return false
+	})
+}
+
+// rerunShare is the part of the budget that repeats of disturbed runs may take.
+const rerunShare = 0.2
+
+// maybeRepeat schedules one repeat of a disturbed timed run at the end of its
+// block, as far as the budget allows. Both runs stay in the manifest.
+func (s *session) maybeRepeat(run *record.Run, p record.Planned, cost time.Duration) {
+	if run.Kind != record.Timed || run.Rerun || run.Error != "" || !rerunnable(run.Gates) {
+		return
+	}
+	if s.reruns+cost > time.Duration(rerunShare*float64(s.budget())) {
+		return
+	}
+	blocks := max(s.plannedBlocks()-p.Block-1, 0)
+	if s.m.Plan.Blocks == 0 && s.spent()+cost+time.Duration(blocks)*s.blockCost()+s.costOf(s.reserved()) > s.budget() {
+		return
+	}
+	s.reruns += cost
+	again := p
+	again.Seq, again.Rerun = len(s.m.Schedule), true
+	s.m.Schedule = append(s.m.Schedule, again)
+}
+
+// kernels runs the calibration kernels of a block, before its first run.
+func (s *session) kernels(ctx context.Context, block int) error {
+	if s.opts.NoKernels || slices.ContainsFunc(s.m.Ceiling, func(k record.KernelRun) bool { return k.Block == block }) {
+		return nil
+	}
+	s.show(false, fmt.Sprintf("block %d: calibration kernels", block+1))
+	begin := time.Now()
+	for _, t := range s.plan.threads {
+		runs, err := s.opts.Machine.Kernels(ctx, t)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			s.warn("kernels", fmt.Sprintf("calibration kernels at T=%d: %v", t, err), nil)
+			continue
+		}
+		for _, k := range runs {
+			k.Block, k.Threads = block, t
+			s.m.Ceiling = append(s.m.Ceiling, k)
+		}
+	}
+	s.costs.addKernels(time.Since(begin))
+	return nil
+}
+
+// drift is how much slower the ALU kernel ran in a block than in the median of
+// the session so far, at one T; nil while there are fewer than three blocks.
+func (s *session) drift(threads, block int) *float64 {
+	var all []float64
+	now := 0.0
+	for _, k := range s.m.Ceiling {
+		if k.Kernel != "alu" || k.Threads != threads || k.WallNS <= 0 || k.Ops <= 0 {
+			continue
+		}
+		perOp := float64(k.WallNS) / float64(k.Ops)
+		all = append(all, perOp)
+		if k.Block == block {
+			now = perOp
+		}
+	}
+	if len(all) < 3 || now == 0 {
+		return nil
+	}
+	slices.Sort(all)
+	median := all[len(all)/2]
+	if len(all)%2 == 0 {
+		median = (median + all[len(all)/2-1]) / 2
+	}
+	d := now/median - 1
+	return &d
+}
+
+// show reports progress.
+func (s *session) show(phase bool, text string) {
+	st := Status{Phase: phase, Text: text, Spent: s.spent()}
+	if b := s.budget(); b > st.Spent {
+		st.Left = b - st.Spent
+	}
+	s.opts.Progress.Show(st)
+}
+
+func (s *session) blockText(b int) string {
+	if s.m.Plan.Blocks > 0 {
+		return fmt.Sprintf("block %d of %d", b+1, s.m.Plan.Blocks)
+	}
+	return fmt.Sprintf("block %d", b+1)
+}
+
+func (s *session) runText(p record.Planned, c *record.Cell) string {
+	text := fmt.Sprintf("block %d: %s %s T=%d", p.Block+1, c.Target, c.Mode, c.Threads)
+	if c.Arm != record.Baseline {
+		text += " " + c.Arm
+	}
+	if p.Kind != record.Timed {
+		text += ", " + string(p.Kind)
+	}
+	if p.Rerun {
+		text += ", again"
+	}
+	return text
+}
