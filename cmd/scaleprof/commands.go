@@ -7,5 +7,6 @@ import "github.com/urfave/cli/v3"
 func commands(env *environment) []*cli.Command {
 	return []*cli.Command{
 		listCommand(env),
+		childCommand(),
 	}
 }

@@ -42,6 +42,9 @@ type Spec struct {
 	Startup bool              `json:"startup,omitempty"` // clock wall-with-startup: no barrier, no warm-up
 	Delay   map[string]int64  `json:"delay_ns,omitempty"`
 	Seed    int64             `json:"seed"`
+	// Counters asks the process to open performance counters of itself, where
+	// the machine grants them. They cost a little at every switch of threads.
+	Counters bool `json:"counters,omitempty"`
 }
 
 // Profiles says which recorders are on during the window.
@@ -140,7 +143,7 @@ type ClosingGC struct {
 
 // File is a profile that the process wrote into Spec.Dir.
 type File struct {
-	Kind string `json:"kind"` // cpu, mutex, block, trace, wall, allocs
+	Kind string `json:"kind"` // cpu, mutex, block, trace, wall, allocs, metrics; mutex.before etc. is what to subtract
 	Name string `json:"name"` // base name
 }
 

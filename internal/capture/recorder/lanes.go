@@ -1,0 +1,155 @@
+package recorder
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"runtime/trace"
+	"strings"
+	"sync/atomic"
+)
+
+// Work is one lane's part: worker w does its share and says what it did.
+type Work func(w int) (ops int64, sum uint64)
+
+// spins is how often a lane looks at the barrier before it offers its P to
+// others: lanes that have no P yet must get to the barrier too.
+const spins = 1000
+
+// lanes are the workers of one window and their barrier.
+type lanes struct {
+	rec  *Recorder
+	work Work
+	pin  []int
+	out  []Lane
+
+	set  chan error    // one answer a lane: it is pinned, and parked next
+	wake chan struct{} // closed when the gate opens
+	done chan struct{} // closed at the window's end
+	bad  chan error    // a lane failed; room for all, as nobody may be listening any more
+
+	arrived int32
+	open    uint32
+	left    int32
+}
+
+// Run runs n lanes through the window. They are started and parked first, then
+// gate is called (it says "ready" and waits for the parent), then they gather
+// at a barrier: the last to arrive begins the window and lets all go, the last
+// to end ends it. Gathered lanes spin, so that waking them is not in the window.
+//
+// Where the window has already begun, there is neither gate nor barrier.
+//
+// With pin, lane i is alone on its thread, which is bound to CPU pin[i%len(pin)].
+// When a lane panics, Run returns at once, the other lanes still running.
+func (r *Recorder) Run(n int, pin []int, gate func() error, work Work) ([]Lane, error) {
+	l := &lanes{
+		rec: r, work: work, pin: pin, out: make([]Lane, n),
+		set: make(chan error, n), wake: make(chan struct{}), done: make(chan struct{}), bad: make(chan error, 2*n),
+		left: int32(n),
+	}
+	begun := r.Begun()
+	if begun {
+		close(l.wake)
+		l.open = 1
+	}
+	for w := 0; w < n; w++ {
+		go l.lane(w)
+	}
+	if !begun {
+		for w := 0; w < n; w++ {
+			if err := <-l.set; err != nil {
+				return nil, err
+			}
+		}
+		if err := gate(); err != nil {
+			return nil, err
+		}
+		close(l.wake)
+	}
+	select {
+	case err := <-l.bad:
+		return nil, err
+	case <-l.done:
+	}
+	return l.out, nil
+}
+
+func (l *lanes) lane(w int) {
+	ended := false
+	defer func() {
+		if v := recover(); v != nil {
+			l.bad <- fmt.Errorf("worker %d panicked: %v%s", w, v, where(debug.Stack()))
+		} else if !ended {
+			l.bad <- fmt.Errorf("worker %d ended before its work was done", w)
+		}
+	}()
+	if len(l.pin) > 0 {
+		// Never unlocked: the thread dies with the goroutine, and nobody inherits its CPU.
+		runtime.LockOSThread()
+		if err := pinThread(l.pin[w%len(l.pin)]); err != nil {
+			ended = true
+			l.set <- err
+			l.bad <- err
+			return
+		}
+	}
+	region := trace.StartRegion(context.Background(), RegionLane)
+	l.set <- nil
+	<-l.wake
+	l.barrier()
+	start := l.rec.Now()
+	ops, sum := l.work(w)
+	end := l.rec.Now()
+	region.End()
+	ended = true
+	l.out[w] = Lane{StartNS: start - l.rec.beginNS, EndNS: end - l.rec.beginNS, Ops: ops, Checksum: sum}
+	if atomic.AddInt32(&l.left, -1) == 0 {
+		l.rec.End()
+		close(l.done)
+	} else if len(l.pin) > 0 {
+		<-l.done // the thread's schedstat is read at the window's end
+	}
+}
+
+func (l *lanes) barrier() {
+	if atomic.LoadUint32(&l.open) != 0 {
+		return
+	}
+	if int(atomic.AddInt32(&l.arrived, 1)) == len(l.out) {
+		l.rec.Begin()
+		atomic.StoreUint32(&l.open, 1)
+		return
+	}
+	for i := 1; atomic.LoadUint32(&l.open) == 0; i++ {
+		if i%spins == 0 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// where finds the panicking line in a stack: the first frame below the panic
+// that is not the runtime's.
+func where(stack []byte) string {
+	lines := strings.Split(string(stack), "\n")
+	below := false
+	for i := 0; i+1 < len(lines); i++ {
+		if strings.HasPrefix(lines[i], "panic(") {
+			below = true
+			i++ // its file
+			continue
+		}
+		if below && !strings.HasPrefix(lines[i], "runtime.") && strings.HasPrefix(lines[i+1], "\t") {
+			at := strings.TrimSpace(lines[i+1])
+			if cut := strings.LastIndex(at, " +0x"); cut > 0 {
+				at = at[:cut]
+			}
+			return " (at " + at + ")"
+		}
+		if below {
+			i++
+		}
+	}
+	return ""
+}

@@ -1,0 +1,365 @@
+package recorder
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"runtime/metrics"
+	"runtime/pprof"
+	"runtime/trace"
+)
+
+// Counters are hardware counters of this process, opened by whoever knows how.
+type Counters interface {
+	Begin() error
+	End() (map[string]float64, error)
+}
+
+// Options say what a Recorder records, and where to.
+type Options struct {
+	Profiles Profiles
+	Dir      string // profiles are written here
+	Suffix   string // of the base names of the files, before their extension; see Child.Suffix
+	Counters Counters
+	// Wall starts a wall-clock profile and returns what ends it and writes it to w.
+	// The error of an unusable profile is a warning.
+	Wall func(w io.Writer) (stop func() error)
+	// Whole makes the window begin with the process: its CPU time counts from the start.
+	Whole bool
+	// NoClosingGC leaves out the collections before and after the window, and
+	// with them the metrics that only a collection brings up to date.
+	NoClosingGC bool
+}
+
+// Recorder records one window:
+//
+//	Arm      starts recorders, collects garbage: while nothing is timed
+//	Begin    at the barrier: reads the counters, stamps the begin
+//	End      by the last worker, at its end: stamps the end, reads the counters
+//	Finish   collects once more, writes the files: after all windows of the run
+//
+// In the window it runs nothing of its own and allocates nothing.
+//
+// The mutex and block profiles are on from Begin to End only, so that waits of
+// whoever holds the workers back do not get in. A wait is recorded when it ends,
+// and only if recording was on when it began: one that Begin or End cuts is left out.
+type Recorder struct {
+	opt   Options
+	clock clock
+
+	descs    []metrics.Description
+	atBegin  []metrics.Sample
+	atEnd    []metrics.Sample
+	fresh    [3][]metrics.Sample // gcTime metrics: at Arm, after the closing collection, after one more
+	armedNS  int64
+	beginNS  int64
+	endNS    int64
+	usage    [2]*Usage
+	threads  [2]map[int]Threads
+	counters map[string]float64
+
+	cpu, trace    *output
+	wall          bytes.Buffer
+	wallStop      func() error
+	mutexFraction int // as the program had it
+	files         []File
+	warnings      []string
+}
+
+// New makes a Recorder. Its clock starts here, and with Options.Whole the window.
+func New(opt Options) *Recorder {
+	r := &Recorder{opt: opt, clock: newClock(), descs: describe()}
+	r.atBegin = samples(r.descs, nil)
+	r.atEnd = samples(r.descs, nil)
+	for i := range r.fresh {
+		r.fresh[i] = samples(r.descs, gcTime)
+	}
+	return r
+}
+
+// Now is the time on the clock of all the times in a Result: CLOCK_MONOTONIC, ns.
+func (r *Recorder) Now() int64 { return r.clock.now() }
+
+// Begun reports whether the window has begun.
+func (r *Recorder) Begun() bool { return r.beginNS != 0 }
+
+// Arm prepares the window. The lanes' goroutines must be started after it, for
+// the trace to know them from their first instant.
+func (r *Recorder) Arm() error {
+	if !r.opt.NoClosingGC {
+		// The metrics of gcTime are current only now: the end of this collection is
+		// where their share of the window begins.
+		runtime.GC()
+		metrics.Read(r.fresh[0])
+	}
+	r.armedNS = r.Now()
+	if err := r.earlier(); err != nil {
+		return err
+	}
+	if r.opt.Profiles.Trace {
+		f, err := r.create("trace", "out")
+		if err != nil {
+			return err
+		}
+		if err := trace.Start(f); err != nil {
+			return fmt.Errorf("starting the execution trace: %w", err)
+		}
+		r.trace = f
+	}
+	if r.opt.Profiles.CPU {
+		f, err := r.create("cpu", "pb.gz")
+		if err != nil {
+			return err
+		}
+		if hz := r.opt.Profiles.CPURateHz; hz > 0 && hz != 100 {
+			runtime.SetCPUProfileRate(hz) // StartCPUProfile complains on stderr and keeps it
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return fmt.Errorf("starting the CPU profile: %w", err)
+		}
+		r.cpu = f
+	}
+	r.threads[0] = readThreads()
+	return nil
+}
+
+// earlier writes what the process profiled before the window, to be subtracted
+// by the reader: the allocation profile counts from the start of the process,
+// and a program may have turned on the other two itself.
+func (r *Recorder) earlier() error {
+	p := r.opt.Profiles
+	for _, k := range []struct {
+		kind string
+		on   bool
+	}{
+		{"mutex", p.Mutex > 0 && pprof.Lookup("mutex").Count() > 0},
+		{"block", p.Block > 0 && pprof.Lookup("block").Count() > 0},
+		{"allocs", p.Allocs},
+	} {
+		if !k.on {
+			continue
+		}
+		if err := r.write(k.kind, k.kind+".before"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin begins the window. It is called once all workers are at the barrier.
+func (r *Recorder) Begin() {
+	if r.opt.Counters != nil {
+		if err := r.opt.Counters.Begin(); err != nil {
+			r.warn("performance counters: %v", err)
+			r.opt.Counters = nil
+		}
+	}
+	if r.opt.Profiles.Mutex > 0 {
+		r.mutexFraction = runtime.SetMutexProfileFraction(r.opt.Profiles.Mutex)
+	}
+	if r.opt.Profiles.Block > 0 {
+		runtime.SetBlockProfileRate(r.opt.Profiles.Block)
+	}
+	if r.opt.Profiles.Wall && r.opt.Wall != nil {
+		r.wallStop = r.opt.Wall(&r.wall)
+	}
+	metrics.Read(r.atBegin)
+	if r.opt.Whole {
+		r.usage[0] = &Usage{}
+		r.beginNS = r.clock.origin
+	} else {
+		r.usage[0] = usage()
+		r.beginNS = r.Now()
+	}
+	trace.Log(context.Background(), LogCategory, LogBegin)
+}
+
+// End ends the window. It is called by the last worker, before anything else runs.
+func (r *Recorder) End() {
+	r.endNS = r.Now()
+	trace.Log(context.Background(), LogCategory, LogEnd)
+	r.usage[1] = usage()
+	if r.opt.Profiles.Block > 0 {
+		runtime.SetBlockProfileRate(0)
+	}
+	if r.opt.Profiles.Mutex > 0 {
+		runtime.SetMutexProfileFraction(r.mutexFraction)
+	}
+	if r.opt.Counters != nil {
+		c, err := r.opt.Counters.End()
+		if err != nil {
+			r.warn("performance counters: %v", err)
+		}
+		r.counters = c
+	}
+	metrics.Read(r.atEnd)
+	r.threads[1] = readThreads()
+	if r.wallStop != nil {
+		if err := r.wallStop(); err != nil {
+			r.warn("wall-clock profile: %v", err)
+			r.wall.Reset()
+		}
+	}
+}
+
+// Finish makes the closing collection, stops the recorders and writes their
+// files. The Result lacks what only the workers know: lanes, operations, checksum.
+func (r *Recorder) Finish() (*Result, error) {
+	finishNS := r.Now()
+	if r.cpu != nil {
+		// No samples from here on: StopCPUProfile, which waits for the writer, comes later.
+		runtime.SetCPUProfileRate(0)
+	}
+	res := &Result{
+		Pid: os.Getpid(), Go: runtime.Version(),
+		Procs: runtime.GOMAXPROCS(0), NumCPU: runtime.NumCPU(),
+		BeginNS: r.beginNS, EndNS: r.endNS,
+		Usage: usageDiff(r.usage[0], r.usage[1]), Threads: threadsDiff(r.threads[0], r.threads[1], r.opt.Whole),
+		Counters: r.counters,
+	}
+	res.Metrics, res.Hists = differences(r.descs, r.atBegin, r.atEnd)
+	r.closeGC(res, finishNS)
+	if err := r.stop(res); err != nil {
+		return nil, err
+	}
+	res.Files, res.Warnings = r.files, r.warnings
+	return res, nil
+}
+
+// closeGC brings the metrics of gcTime up to date and measures what that costs.
+func (r *Recorder) closeGC(res *Result, finishNS int64) {
+	if r.opt.NoClosingGC {
+		for name := range res.Metrics {
+			if gcTime(name) {
+				delete(res.Metrics, name)
+			}
+		}
+		return
+	}
+	runtime.GC()
+	metrics.Read(r.fresh[1])
+	again := r.Now()
+	runtime.GC()
+	closing := r.Now() - again
+	metrics.Read(r.fresh[2])
+	window, _ := differences(r.descs, r.fresh[0], r.fresh[1])
+	cost, _ := differences(r.descs, r.fresh[1], r.fresh[2])
+	// Between the collection in Arm and the begin, and between the end and now,
+	// the process waited for others with all its Ps idle. That is no part of the window.
+	waited := float64(r.beginNS-r.armedNS+finishNS-r.endNS) / 1e9 * float64(res.Procs)
+	const total, idle = "/cpu/classes/total:cpu-seconds", "/cpu/classes/idle:cpu-seconds"
+	if waited > window[idle] {
+		waited = window[idle]
+	}
+	window[idle] -= waited
+	window[total] -= waited
+	for name, v := range window {
+		res.Metrics[name] = v
+	}
+	res.ClosingGC = &ClosingGC{WallNS: closing, Metrics: cost}
+}
+
+// stop ends the recorders and writes what they have.
+func (r *Recorder) stop(res *Result) error {
+	if r.trace != nil {
+		trace.Stop()
+		if err := r.close(r.trace, "trace"); err != nil {
+			return err
+		}
+	}
+	if r.cpu != nil {
+		pprof.StopCPUProfile()
+		if err := r.close(r.cpu, "cpu"); err != nil {
+			return err
+		}
+	}
+	p := r.opt.Profiles
+	for _, k := range []struct {
+		kind string
+		on   bool
+	}{{"mutex", p.Mutex > 0}, {"block", p.Block > 0}, {"allocs", p.Allocs}} {
+		if k.on {
+			if err := r.write(k.kind, k.kind); err != nil {
+				return err
+			}
+		}
+	}
+	if r.wall.Len() > 0 {
+		if err := r.save("wall", "wall", "pb.gz", r.wall.Bytes()); err != nil {
+			return err
+		}
+	}
+	if !p.Any() {
+		return nil
+	}
+	b, err := encodeMetrics(res)
+	if err != nil {
+		return fmt.Errorf("writing metrics: %w", err)
+	}
+	return r.save("metrics", "metrics", "json", b)
+}
+
+func (r *Recorder) warn(format string, args ...interface{}) {
+	r.warnings = append(r.warnings, fmt.Sprintf(format, args...))
+}
+
+// output is a file that keeps its first error: the writers of profiles do not look.
+type output struct {
+	*os.File
+	err error
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.File.Write(b)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
+// create makes a file of this process in the run's directory.
+func (r *Recorder) create(name, ext string) (*output, error) {
+	f, err := os.OpenFile(filepath.Join(r.opt.Dir, name+r.opt.Suffix+"."+ext), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s: %w", name, err)
+	}
+	return &output{File: f}, nil
+}
+
+// close closes a finished file and counts it among the process's files.
+func (r *Recorder) close(o *output, kind string) error {
+	err := o.err
+	if e := o.File.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", filepath.Base(o.Name()), err)
+	}
+	r.files = append(r.files, File{Kind: kind, Name: filepath.Base(o.Name())})
+	return nil
+}
+
+func (r *Recorder) save(kind, name, ext string, data []byte) error {
+	f, err := r.create(name, ext)
+	if err != nil {
+		return err
+	}
+	_, _ = f.Write(data) // the file keeps the error
+	return r.close(f, kind)
+}
+
+// write writes one of the runtime's cumulative profiles as it now is.
+func (r *Recorder) write(profile, kind string) error {
+	f, err := r.create(kind, "pb.gz")
+	if err != nil {
+		return err
+	}
+	if err := pprof.Lookup(profile).WriteTo(f, 0); err != nil && f.err == nil {
+		f.err = err
+	}
+	return r.close(f, kind)
+}
