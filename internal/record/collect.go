@@ -24,7 +24,8 @@ type Raw struct {
 // beforeMark ends the kind of a profile that is to be subtracted.
 const beforeMark = ".before"
 
-// ProcessLabel is the numeric label of samples of a run with several processes.
+// ProcessLabel is the numeric label of samples of a run with several
+// processes. It counts from 1: pprof's format has no numeric label of 0.
 const ProcessLabel = "process"
 
 // Collect turns what the processes of a run left in its directory (abs; rel
@@ -118,7 +119,7 @@ func merge(abs, kind string, raw []Raw, processes int, window time.Duration) (na
 				if s.NumLabel == nil {
 					s.NumLabel = make(map[string][]int64, 1)
 				}
-				s.NumLabel[ProcessLabel] = []int64{int64(r.Process)}
+				s.NumLabel[ProcessLabel] = []int64{int64(r.Process) + 1}
 			}
 		}
 		parts = append(parts, p)

@@ -10,7 +10,8 @@ import (
 // own behalf: the barrier, the join of the workers, the recorders. Packages of
 // scaleprof that are built into a user's test binary have "scaleprof_" in their path.
 var harnessPackages = []string{
-	"github.com/scaleprof/scaleprof/internal/capture/",
+	"github.com/scaleprof/scaleprof/internal/capture/recorder.",
+	"github.com/scaleprof/scaleprof/internal/capture/child.",
 	"github.com/felixge/fgprof.",
 	"runtime/trace.",
 	"runtime/pprof.",

@@ -84,10 +84,10 @@ func (c *Child) readSpec(path string) error {
 }
 
 // Suffix tells the files of this process from those of the others in Spec.Dir:
-// "" where there are none, else ".p" and the process's index.
+// "" where there are none, else ".p" and the number of the process, from 1.
 func (c *Child) Suffix() string {
 	if c.Spec.Threads > c.Spec.Workers {
-		return fmt.Sprintf(".p%d", c.Spec.Process)
+		return fmt.Sprintf(".p%d", c.Spec.Process+1)
 	}
 	return ""
 }
