@@ -189,19 +189,3 @@ func All(procsRule string) []Arm {
 	}
 	return arms
 }
-
-// Slug is the name as a part of a file name: "gogc400", "mode-process".
-func (a Arm) Slug() string {
-	parts := make([]string, len(a.Parts))
-	for i, p := range a.Parts {
-		switch p.Kind {
-		case GOGC:
-			parts[i] = "gogc" + p.Value
-		case GCOff, Pin:
-			parts[i] = strings.ReplaceAll(string(p.Kind), "-", "")
-		default:
-			parts[i] = string(p.Kind) + "-" + strings.ReplaceAll(p.Value, "/", "-")
-		}
-	}
-	return strings.Join(parts, "-")
-}

@@ -24,7 +24,7 @@ func (s *session) finish(ctx context.Context) error {
 	// What is complete is kept whatever happened.
 	saveErr := s.save()
 	if ctx.Err() != nil && saveErr == nil {
-		return &Interrupted{Dir: s.store.Dir(), Runs: s.good(), Err: context.Cause(ctx)}
+		return &Interrupted{Dir: s.opts.shown(s.store.Dir()), Runs: s.good(), Err: context.Cause(ctx)}
 	}
 	return errors.Join(err, saveErr)
 }

@@ -1,11 +1,9 @@
 package capture
 
 import (
-	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/scaleprof/scaleprof/internal/arm"
 	"github.com/scaleprof/scaleprof/internal/host"
@@ -32,7 +30,7 @@ func (p *planner) baseline(t *Target) []record.Cell {
 		}
 		for _, threads := range p.threads {
 			cells = append(cells, record.Cell{
-				ID:     cellID(t.Record.Name, mode, threads, ""),
+				ID:     record.CellID(t.Record.Name, mode, threads, record.Baseline),
 				Target: t.Record.Name, Mode: mode, Threads: threads,
 				Procs: p.procs(p.procsRule, mode, threads), Arm: record.Baseline,
 			})
@@ -61,7 +59,7 @@ func (p *planner) armed(t *Target, a arm.Arm) ([]record.Cell, error) {
 	var cells []record.Cell
 	for _, threads := range p.armThreads {
 		c := record.Cell{
-			ID:     cellID(t.Record.Name, set.Mode, threads, a.Slug()),
+			ID:     record.CellID(t.Record.Name, set.Mode, threads, a.Name),
 			Target: t.Record.Name, Mode: set.Mode, Threads: threads,
 			Procs: p.procs(set.ProcsRule, set.Mode, threads), Arm: a.Name,
 			Env: set.Env, DelayNS: set.DelayNS,
@@ -106,40 +104,6 @@ func defaultArmThreads(threads []int, cpus int) []int {
 		return []int{peak}
 	}
 	return []int{base, peak}
-}
-
-// cellID is a safe file name.
-func cellID(target string, mode record.Mode, threads int, slug string) string {
-	id := fmt.Sprintf("%s-%s-t%d", fileSlug(target), mode, threads)
-	if slug != "" {
-		id += "-" + slug
-	}
-	return id
-}
-
-// fileSlug keeps what is safe in a file name on every system.
-func fileSlug(s string) string {
-	const most = 80
-	var b strings.Builder
-	dash := true // no dash at the beginning
-	for _, r := range s {
-		if b.Len() >= most {
-			break
-		}
-		ok := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
-		switch {
-		case ok:
-			b.WriteRune(r)
-			dash = false
-		case !dash:
-			b.WriteByte('-')
-			dash = true
-		}
-	}
-	if slug := strings.TrimRight(b.String(), "-"); slug != "" {
-		return slug
-	}
-	return "target"
 }
 
 // addCells appends cells and makes their IDs unique: two targets may differ

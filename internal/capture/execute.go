@@ -87,7 +87,9 @@ func (s *session) runOne(ctx context.Context, p record.Planned) error {
 		run.Files = s.stderrOnly(rel, abs)
 		s.warn("run-failed", fmt.Sprintf("run %d (%s): %s", id, cell.ID, run.Error), &run.ID)
 	} else {
-		s.fill(&run, out, w, rel, abs)
+		if err := s.fill(&run, out, w, rel, abs); err != nil {
+			return err
+		}
 		run.Gates = s.opts.Gates(s.m, &run)
 		s.load[cell.Target] = s.load[cell.Target].observe(s.store.Dir(), &run)
 	}
@@ -100,26 +102,24 @@ func (s *session) runOne(ctx context.Context, p record.Planned) error {
 	return s.save()
 }
 
-// fill books what a run measured.
-func (s *session) fill(run *record.Run, out *Outcome, w *window, rel, abs string) {
+// fill books what a run measured. Its error is one of the disk.
+func (s *session) fill(run *record.Run, out *Outcome, w *window, rel, abs string) error {
 	run.WallNS, run.Ops, run.Checksum = out.WallNS, out.Ops, out.Checksum
 	run.Processes = out.Processes
 	if w.closed {
 		run.System = &w.system
 		run.System.ALUDrift = s.drift(s.cells[run.Cell].Threads, run.Block)
 	}
-	for _, f := range out.Files {
-		info, err := os.Lstat(filepath.Join(abs, f.Name))
-		if err != nil || !info.Mode().IsRegular() {
-			s.warn("file-missing", fmt.Sprintf("run %d: the file %s was not written", run.ID, clip(f.Name)), &run.ID)
-			continue
-		}
-		run.Files = append(run.Files, record.File{Kind: f.Kind, Path: path.Join(rel, f.Name), Process: f.Process, Bytes: info.Size()})
+	files, warnings, err := record.Collect(abs, rel, out.Files, time.Duration(out.WallNS))
+	if err != nil {
+		return err
 	}
-	run.Files = append(run.Files, s.stderrOnly(rel, abs)...)
-	for _, text := range slices.Compact(slices.Sorted(slices.Values(out.Warnings))) {
+	run.Files = append(files, s.stderrOnly(rel, abs)...)
+	warnings = append(warnings, out.Warnings...)
+	for _, text := range slices.Compact(slices.Sorted(slices.Values(warnings))) {
 		s.warn("run", fmt.Sprintf("run %d (%s): %s", run.ID, run.Cell, clip(text)), &run.ID)
 	}
+	return nil
 }
 
 // stderrOnly is what the processes printed, if anything.

@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/scaleprof/scaleprof/internal/record"
 )
 
@@ -77,7 +75,7 @@ func contentions(path string) float64 {
 		return 0
 	}
 	defer f.Close()
-	p, err := profile.Parse(f)
+	p, err := record.ReadProfile(f)
 	if err != nil {
 		return 0
 	}

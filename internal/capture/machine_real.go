@@ -5,12 +5,14 @@ import (
 	"sync"
 
 	"github.com/scaleprof/scaleprof/internal/host"
+	"github.com/scaleprof/scaleprof/internal/host/kernel"
 	"github.com/scaleprof/scaleprof/internal/record"
 )
 
 // realMachine is the machine that the process runs on.
 type realMachine struct {
-	reader func() *host.SystemReader
+	reader  func() *host.SystemReader
+	kernels *kernel.Session // calibrated when first used; totals stay the same for a session
 }
 
 func newRealMachine() *realMachine {
@@ -30,8 +32,24 @@ func (*realMachine) CPU(pid int) (int64, bool) { return host.ProcessCPU(pid) }
 
 func (*realMachine) SelfCPU() (int64, bool) { return host.SelfCPU() }
 
-func (*realMachine) Bounce() (float64, bool) { return 0, false }
+func (*realMachine) Bounce() (float64, bool) { return kernel.Bounce() }
 
-func (*realMachine) Kernels(ctx context.Context, threads int) ([]record.KernelRun, error) {
-	return nil, nil
+func (m *realMachine) Kernels(ctx context.Context, threads int) ([]record.KernelRun, error) {
+	if m.kernels == nil {
+		info, _ := host.Read("/")
+		k, err := kernel.Calibrate(ctx, info, kernel.Config{})
+		if err != nil {
+			return nil, err
+		}
+		m.kernels = k
+	}
+	return m.kernels.All(ctx, threads, 0)
+}
+
+// Close gives back the memory of the kernels.
+func (m *realMachine) Close() {
+	if m.kernels != nil {
+		m.kernels.Close()
+		m.kernels = nil
+	}
 }

@@ -159,3 +159,11 @@ func (o *Options) check() error {
 	}
 	return nil
 }
+
+// end gives back what check has made.
+func (o *Options) end() {
+	o.Progress.End()
+	if m, ok := o.Machine.(*realMachine); ok {
+		m.Close()
+	}
+}

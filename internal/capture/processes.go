@@ -169,7 +169,7 @@ func (g *group) outcome(elapsed time.Duration) (*Outcome, error) {
 			if !plainName(f.Name) {
 				return nil, fmt.Errorf("process %d wrote a file with a bad name %q", p.index, clip(f.Name))
 			}
-			out.Files = append(out.Files, OutFile{Kind: f.Kind, Name: f.Name, Process: p.index})
+			out.Files = append(out.Files, record.Raw{Kind: f.Kind, Name: f.Name, Process: p.index})
 		}
 		r.Process = p.index
 		out.Processes = append(out.Processes, r)

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -22,16 +23,29 @@ type Again struct {
 	Progress   Progress
 	NoKernels  bool
 	Timeout    time.Duration
+
+	dir string // as the user named it
 }
 
 // Resume finishes the capture in dir: same plan, same seed, same order; runs
 // that are complete are not made again. On a capture that is complete it does
 // nothing.
-func Resume(ctx context.Context, dir string, again Again) error {
-	st, m, err := openStore(dir)
+func Resume(ctx context.Context, dir string, again Again) (err error) {
+	st, m, warnings, err := record.OpenStore(dir)
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	again.dir = dir
+	for _, w := range warnings {
+		if again.Progress != nil {
+			again.Progress.Warn(w.Text)
+		}
+	}
+	return resume(ctx, st, m, again)
+}
+
+func resume(ctx context.Context, st store, m *record.Manifest, again Again) error {
 	if m.Complete {
 		return nil
 	}
@@ -39,7 +53,7 @@ func Resume(ctx context.Context, dir string, again Again) error {
 	if err != nil {
 		return err
 	}
-	defer opts.Progress.End()
+	defer opts.end()
 	fresh, err := newSession(opts)
 	if err != nil {
 		return err
@@ -71,7 +85,7 @@ func (a *Again) options(m *record.Manifest) (*Options, error) {
 		Threads: p.Threads, Modes: p.Modes, ProcsRule: p.ProcsRule, Clock: Clock(p.Clock),
 		Blocks: p.Blocks, Precision: p.Precision, Budget: time.Duration(p.BudgetNS), Profiles: p.Profiles,
 		ArmsAuto: p.ArmsAuto, ChooseArms: a.ChooseArms, Quick: p.Quick, Seed: p.Seed,
-		Scaleprof: a.Scaleprof, Timeout: a.Timeout,
+		Scaleprof: a.Scaleprof, Timeout: a.Timeout, Out: a.dir,
 		Machine: a.Machine, Gates: a.Gates, Progress: a.Progress, NoKernels: a.NoKernels,
 	}
 	if opts.Profiles == nil {

@@ -55,22 +55,24 @@ func Run(ctx context.Context, opts Options) (dir string, err error) {
 	if err := opts.check(); err != nil {
 		return "", err
 	}
-	defer opts.Progress.End()
+	defer opts.end()
 	s, err := newSession(&opts)
 	if err != nil {
 		return "", err
 	}
 	// First, so that a directory that cannot be written is refused at once.
-	if s.store, err = createStore(opts.outName(time.Now())); err != nil {
+	st, err := record.Create(opts.outName(time.Now()))
+	if err != nil {
 		return "", err
 	}
-	dir = s.store.Dir()
+	defer func() { err = errors.Join(err, st.Close()) }()
+	s.store, dir = st, s.opts.shown(st.Dir())
 	if err := s.save(); err != nil {
 		return dir, err
 	}
 	if err := s.prepare(ctx); err != nil {
 		// Nothing was measured: leave nothing behind.
-		return "", errors.Join(err, os.RemoveAll(dir))
+		return "", errors.Join(err, os.RemoveAll(st.Dir()))
 	}
 	return dir, s.finish(ctx)
 }

@@ -92,16 +92,10 @@ type Outcome struct {
 	// processes of the protocol sets them itself.
 	Ops      int64
 	Checksum uint64
-	// Files are what the run left in Job.Dir.
-	Files    []OutFile
+	// Files are what the run left in Job.Dir. Profiles of several processes are
+	// merged into the run's files afterwards, by record.Collect.
+	Files    []record.Raw
 	Warnings []string
-}
-
-// OutFile is a file in Job.Dir.
-type OutFile struct {
-	Kind    string // cpu, mutex, block, trace, wall, allocs, metrics, stderr
-	Name    string // base name
-	Process int
 }
 
 // Executor makes one run of a cell, in fresh processes. An error means that

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/scaleprof/scaleprof/internal/arm"
+	"github.com/scaleprof/scaleprof/internal/capture"
+	"github.com/scaleprof/scaleprof/internal/record"
+	"github.com/scaleprof/scaleprof/internal/workload/builtin"
+)
+
+func captureCommand(env *environment) *cli.Command {
+	return &cli.Command{
+		Name:  "capture",
+		Usage: "run a workload at several levels of parallelism and explain where the cores went",
+		Description: "Every run is a fresh process; the total work is the same at every T. The capture goes to a\n" +
+			"directory NAME.scaleprof; its explanation is printed at the end.",
+		Flags: captureFlags(),
+		Action: func(ctx context.Context, cmd *cli.Command) error {
+			if cmd.NArg() > 0 {
+				return usagef("capture takes no argument %q; a workload is named by --workload", cmd.Args().First())
+			}
+			if dir := cmd.String("resume"); dir != "" {
+				return resumeCapture(ctx, cmd, env, dir)
+			}
+			opts, err := captureOptions(cmd, env)
+			if err != nil {
+				return &codedError{code: exitUsage, err: err}
+			}
+			if cmd.Bool("dry-run") {
+				if err := capture.Describe(env.Stdout, opts); err != nil {
+					return &codedError{code: exitUsage, err: err}
+				}
+				return nil
+			}
+			dir, err := capture.Run(ctx, opts)
+			return captured(ctx, env, dir, err)
+		},
+	}
+}
+
+func captureFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "threads", Value: capture.DefaultThreads, Usage: "levels of parallelism: numbers, fractions of the CPUs, full, full-1"},
+		&cli.StringFlag{Name: "mode", Usage: "thread, process or both (default: thread,process)"},
+		&cli.StringFlag{Name: "workload", Value: "json/sonic,json/std", Usage: "workloads by name; `scaleprof list` shows them"},
+		&cli.StringFlag{Name: "doc", Usage: "document of the json workloads"},
+		&cli.StringFlag{Name: "json", Usage: "FILE with a document of your own for the json workloads", TakesFile: true},
+		&cli.StringSliceFlag{Name: "param", Usage: "NAME=VALUE of a workload's parameter"},
+		&cli.StringFlag{Name: "ops", Usage: "total operations of every run (default: half a second's worth at full T)"},
+		&cli.StringFlag{Name: "procs", Value: "cpus", Usage: "GOMAXPROCS of each run: cpus, threads or a number"},
+		&cli.StringFlag{Name: "blocks", Usage: "number of timed blocks (default: as --precision and --budget say)"},
+		&cli.StringFlag{Name: "precision", Value: "2%", Usage: "stop when every efficiency is known this well"},
+		&cli.DurationFlag{Name: "budget", Usage: "stop after this time at the latest (default: what six blocks need, at least 80s)"},
+		&cli.StringFlag{Name: "profiles", Usage: "recorders of the profiled runs: cpu,mutex,block,trace,wall,allocs or none (default: all but allocs)"},
+		&cli.StringFlag{Name: "arms", Usage: "experiments: auto, none, all or a list of " + arm.Forms + " (default: auto, with --quick none)"},
+		&cli.StringFlag{Name: "clock", Value: string(capture.ClockWall), Usage: "wall, or wall-with-startup: process start inside the clock"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "DIR to create (default: named after workload and time)"},
+		&cli.StringFlag{Name: "resume", Usage: "finish the capture in DIR"},
+		&cli.BoolFlag{Name: "quick", Usage: "about 20s: thread mode, few blocks, no arms"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and run nothing"},
+		&cli.StringFlag{Name: "seed", Usage: "of the random order of runs (default: drawn, and recorded)"},
+		&cli.DurationFlag{Name: "timeout", Usage: "kill a run that takes longer (default: from calibration)"},
+	}
+}
+
+// What --quick leaves of a capture.
+const (
+	quickBudget = 16 * time.Second
+	quickWindow = 300 * time.Millisecond
+)
+
+func captureOptions(cmd *cli.Command, env *environment) (capture.Options, error) {
+	opts := capture.Options{
+		ProcsRule: cmd.String("procs"), Clock: capture.Clock(cmd.String("clock")),
+		Budget: cmd.Duration("budget"), Timeout: cmd.Duration("timeout"),
+		Quick: cmd.Bool("quick"), Out: cmd.String("output"),
+		Command: os.Args, Scaleprof: version(), Progress: newProgress(env.Stderr),
+		ChooseArms: chooseArms,
+	}
+	var err error
+	if opts.Targets, err = workloadTargets(cmd); err != nil {
+		return opts, err
+	}
+	if opts.Threads, err = capture.ParseThreads(cmd.String("threads"), usableCPUs()); err != nil {
+		return opts, err
+	}
+	opts.Modes = modes(cmd.String("mode"))
+	if opts.Ops, err = positive(cmd, "ops"); err != nil {
+		return opts, err
+	}
+	blocks, err := positive(cmd, "blocks")
+	if err != nil {
+		return opts, err
+	}
+	opts.Blocks = int(min(blocks, 1<<30))
+	if opts.Precision, err = fraction("precision", cmd.String("precision")); err != nil {
+		return opts, err
+	}
+	if opts.Budget < 0 || cmd.IsSet("budget") && opts.Budget == 0 {
+		return opts, fmt.Errorf("budget: want a time such as 60s")
+	}
+	if opts.Timeout < 0 {
+		return opts, fmt.Errorf("timeout: want a time such as 60s")
+	}
+	if cmd.IsSet("profiles") {
+		opts.Profiles = words(cmd.String("profiles"))
+		if len(opts.Profiles) == 1 && opts.Profiles[0] == "none" {
+			opts.Profiles = []string{}
+		}
+	}
+	if opts.Seed, err = seed(cmd.String("seed")); err != nil {
+		return opts, err
+	}
+	if opts.Quick {
+		opts.Window = quickWindow
+		if opts.Budget == 0 {
+			opts.Budget = quickBudget
+		}
+		if opts.Modes == nil {
+			opts.Modes = []record.Mode{record.Thread}
+		}
+	}
+	return opts, armOptions(cmd.String("arms"), &opts)
+}
+
+// armOptions reads --arms.
+func armOptions(list string, opts *capture.Options) (err error) {
+	if list == "" {
+		list = "auto"
+		if opts.Quick {
+			list = "none"
+		}
+	}
+	switch list {
+	case "auto":
+		opts.ArmsAuto = true
+	case "none":
+	case "all":
+		opts.Arms, opts.AllArms = arm.All(opts.ProcsRule), true
+	default:
+		opts.Arms, err = arm.ParseList(list)
+	}
+	return err
+}
+
+func workloadTargets(cmd *cli.Command) ([]capture.Target, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program's own file: %w", err)
+	}
+	shared := make(map[string]string)
+	for _, p := range cmd.StringSlice("param") {
+		name, value, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("param: want NAME=VALUE, not %q", p)
+		}
+		shared[name] = value
+	}
+	if doc := cmd.String("doc"); doc != "" {
+		shared["doc"] = doc
+	}
+	if file := cmd.String("json"); file != "" {
+		abs, err := filepath.Abs(file)
+		if err != nil {
+			return nil, fmt.Errorf("json: %w", err)
+		}
+		shared["json"] = abs
+	}
+	registry := builtin.All()
+	var targets []capture.Target
+	names := words(cmd.String("workload"))
+	if len(names) == 0 {
+		return nil, fmt.Errorf("workload: the list is empty")
+	}
+	for _, name := range names {
+		w, err := registry.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		values := make(map[string]string, len(shared))
+		for k, v := range shared {
+			values[k] = v
+		}
+		t, err := capture.WorkloadTarget(w, values, exe)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	return targets, nil
+}
+
+func resumeCapture(ctx context.Context, cmd *cli.Command, env *environment, dir string) error {
+	for _, name := range cmd.FlagNames() {
+		if name != "resume" && name != "timeout" && cmd.IsSet(name) {
+			return usagef("--resume continues the plan of %s: --%s cannot change it", dir, name)
+		}
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program's own file: %w", err)
+	}
+	err = capture.Resume(ctx, dir, capture.Again{
+		Resolve:   capture.ResolveWorkload(builtin.All(), exe),
+		Scaleprof: version(), ChooseArms: chooseArms,
+		Progress: newProgress(env.Stderr), Timeout: cmd.Duration("timeout"),
+	})
+	return captured(ctx, env, dir, err)
+}
+
+// captured ends a capture: with its explanation, or with the way to finish it.
+func captured(ctx context.Context, env *environment, dir string, err error) error {
+	var stopped *capture.Interrupted
+	switch {
+	case errors.As(err, &stopped):
+		return withHint(err, fmt.Sprintf("scaleprof capture --resume %s finishes it; scaleprof explain %s explains what is there", dir, dir))
+	case errors.Is(err, context.Canceled):
+		return errors.New("interrupted before the first run; nothing was kept")
+	case err != nil && dir != "":
+		return withHint(err, fmt.Sprintf("what is complete is kept: scaleprof capture --resume %s goes on", dir))
+	case err != nil:
+		return err
+	}
+	return summarise(ctx, env, dir)
+}
+
+// modes reads --mode; capture refuses what is no mode.
+func modes(list string) []record.Mode {
+	var all []record.Mode
+	for _, w := range words(list) {
+		if w == "both" {
+			all = append(all, record.Thread, record.Process)
+			continue
+		}
+		all = append(all, record.Mode(w))
+	}
+	return all
+}
+
+func words(list string) []string {
+	var all []string
+	for w := range strings.SplitSeq(list, ",") {
+		if w = strings.TrimSpace(w); w != "" {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// positive reads a flag that is a whole number above 0, 0 when it is not set.
+func positive(cmd *cli.Command, name string) (int64, error) {
+	text := cmd.String(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s: want a whole number of at least 1, not %q", name, text)
+	}
+	return n, nil
+}
+
+// fraction reads "2%" or "0.02".
+func fraction(name, text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v < 1) {
+		return 0, fmt.Errorf("%s: want a percentage such as 2%%, not %q", name, text)
+	}
+	return v, nil
+}
