@@ -67,6 +67,8 @@ type Part struct {
 // Account is the slot time of one run, or of one process of it. The NS of its
 // Parts add up to SlotNS exactly, cause.Unexplained included.
 type Account struct {
+	BeginNS int64 // of the window, on the trace's clock: CLOCK_MONOTONIC on Linux
+	EndNS   int64
 	WallNS  int64
 	Procs   int
 	Lanes   []Lane

@@ -1,0 +1,79 @@
+package lanes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/google/pprof/profile"
+
+	"github.com/scaleprof/scaleprof/internal/analyze/classify"
+	"github.com/scaleprof/scaleprof/internal/capture/recorder"
+	"github.com/scaleprof/scaleprof/internal/record"
+)
+
+// Input is what is known of a run besides its trace. Every field may be absent;
+// what it would tell is then not told apart.
+type Input struct {
+	Result *recorder.Result // of the process that the trace is of
+	System *record.System   // the machine around the run
+	// Processes is how many processes the run had, for the share in System's
+	// figures that one of them gets; 0 means 1.
+	Processes int
+	// Profile is the process's CPU profile. It is used where the trace holds no
+	// samples.
+	Profile *profile.Profile
+	// PeriodNS is the time between two CPU samples of a thread, 0 for the 10 ms
+	// of runtime/pprof.
+	PeriodNS int64
+	Rules    *Rules // nil for package classify's
+}
+
+func (in *Input) rules() Rules {
+	if in.Rules != nil {
+		return *in.Rules
+	}
+	return Rules{Run: classify.Stack, Wait: classify.WaitCause}
+}
+
+func (in *Input) period() int64 {
+	if in.PeriodNS > 0 {
+		return in.PeriodNS
+	}
+	return 10_000_000
+}
+
+// ErrNoWindow says that a trace holds no event of a window that could be accounted.
+var ErrNoWindow = errors.New("the trace holds nothing to account")
+
+// Read accounts for the slot time of one process from its execution trace. A
+// trace that ends early or is damaged is used as far as it goes, and the
+// Account says so; the error is then nil. It fails where nothing can be used.
+func Read(ctx context.Context, r io.Reader, in Input) (*Account, error) {
+	src, err := newReader(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading trace: %w", err)
+	}
+	return account(ctx, src, in)
+}
+
+func account(ctx context.Context, src source, in Input) (*Account, error) {
+	a := newPass(&in)
+	a.foreign = newForeign()
+	var ev event
+	var damage error
+	for n := 0; !a.closed; n++ {
+		if n&0xffff == 0 && ctx.Err() != nil {
+			return nil, fmt.Errorf("reading trace: %w", ctx.Err())
+		}
+		if err := src.next(&ev); err != nil {
+			if !errors.Is(err, io.EOF) {
+				damage = err
+			}
+			break
+		}
+		a.event(&ev)
+	}
+	return a.finish(damage)
+}

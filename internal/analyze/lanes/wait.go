@@ -1,0 +1,245 @@
+package lanes
+
+// waitKey sums time that lanes waited while the goroutine that ended the wait
+// was running. Whether that is a serial part of the program or the price of the
+// channel is decided at the end, from what that goroutine's samples say.
+type waitKey struct {
+	cause   causeID
+	victim  stackID
+	culprit stackID
+	who     who
+}
+
+// laneParks notes that a lane begins to wait.
+func (a *pass) laneParks(g *goroutine) {
+	l := a.lanes[g.lane]
+	switch a.stacks.waiting(g.where, g.why) {
+	case cChannel, cSelect, cCond, cWaitGroup:
+		l.waitsFor = true
+		a.samples.waiting++
+		if site := a.stacks.infos[g.where].site; site != 0 {
+			a.waitedAt[siteLane{site, g.lane}] = struct{}{}
+		}
+	}
+}
+
+// endWait books the time that a goroutine of the program was parked, and finds
+// out who ended it.
+func (a *pass) endWait(g *goroutine, ev *event) {
+	now := ev.time
+	begin := max(g.since, a.begin)
+	c := a.stacks.waiting(g.where, g.why)
+	if g.lane >= 0 {
+		if l := a.lanes[g.lane]; l.waitsFor {
+			l.waitsFor = false
+			a.samples.waiting--
+		}
+	}
+	by := a.live.get(ev.g)
+	var bySince int64
+	var byWho who
+	var byLast uint64
+	if by != nil && by != g {
+		bySince, byWho, byLast = by.since, by.who(), by.last
+	} else {
+		by = nil
+	}
+	culprit := stackID(0)
+	if by != nil {
+		culprit = a.stacks.id(ev.stack)
+	}
+	before := g.since < a.begin && g.lane >= 0
+	if before && a.causes.group(c) != "gc" {
+		c = cHarness // the start barrier
+	}
+	kindOf := a.waitKind(c, g)
+	g.origin = a.released(g, c, kindOf, by, culprit)
+	if kindOf == waitsForLock && by != nil {
+		a.handOver(g, by, begin, now, culprit)
+	}
+	e := entry{t0: g.since, doing: didWait, prev: g.last, who: g.who(), cause: c, culprit: culprit}
+	if by != nil && kindOf == waitsForEvent {
+		e.follow, e.link, e.linkSince, e.linkWho = true, byLast, bySince, byWho
+	}
+	if g.lane >= 0 && a.lanes[g.lane].active {
+		a.bookWait(g, c, kindOf, by, culprit, begin, now)
+	}
+	g.last = a.journal.add(e)
+}
+
+// waitKind says how the culprit of a wait is found.
+type waitKind uint8
+
+const (
+	waitsAlone    waitKind = iota // for the clock, a file, the collector: its cause says it all
+	waitsForLock                  // in a queue of a lock
+	waitsForEvent                 // for what another goroutine does next
+)
+
+func (a *pass) waitKind(c causeID, g *goroutine) waitKind {
+	switch {
+	case c == cHarness:
+		return waitsAlone
+	case c == cChannel, c == cSelect, c == cWaitGroup, g.why == reasonCond, g.why == reasonNone && c == cUnexplained:
+		return waitsForEvent
+	case a.causes.group(c) == "lock":
+		return waitsForLock
+	}
+	return waitsAlone
+}
+
+// released is why g becomes ready at the end of a wait.
+func (a *pass) released(g *goroutine, c causeID, k waitKind, by *goroutine, culprit stackID) origin {
+	o := origin{cause: c, victim: g.where, culprit: culprit}
+	switch {
+	case k == waitsAlone:
+		o.culprit = 0
+		switch a.causes.group(c) {
+		case "gc", "observer":
+		default:
+			o.cause = cWakeLatency
+		}
+	case by == nil || c == cUnexplained:
+		o.cause = cWakeLatency
+	case g.owner >= 0 && by.owner == g.owner && by.lane < 0 && k == waitsForEvent && !a.stood(by):
+		// A child that was started to do this one thing: what it costs is the
+		// scheduler's, as with every go statement.
+		o.cause = cWakeLatency
+	default:
+		o.lock = true
+	}
+	return o
+}
+
+// stood says whether a child has waited for something itself since its birth,
+// as one does that works with its lane through a channel and not for it once.
+func (a *pass) stood(by *goroutine) bool {
+	n := by.last
+	for range 8 {
+		e := a.journal.at(n)
+		if e == nil {
+			return false
+		}
+		if e.doing == didWait && e.follow {
+			return true
+		}
+		n = e.prev
+	}
+	return true
+}
+
+func (a *pass) bookWait(g *goroutine, c causeID, k waitKind, by *goroutine, culprit stackID, begin, now int64) {
+	l := a.lanes[g.lane]
+	d := now - begin
+	if d <= 0 {
+		return
+	}
+	l.parked += d
+	if k != waitsAlone {
+		s := a.lockSum(c, g.where)
+		s.waits++
+		s.waitNS += d
+		s.blame(culprit, d)
+	}
+	// The world stood still for a part of it, whatever the lane waited for.
+	if a.causes.group(c) != "gc" && k != waitsAlone {
+		if s := min(a.stopped-g.stopped, d); s > 0 && k == waitsForLock {
+			a.book(cSTW, Waiting, g.where, 0, s)
+			begin += s
+		}
+	}
+	switch {
+	case k == waitsForLock && by != nil:
+		a.cutLockWait(g, c, by, culprit, begin, now)
+	case k == waitsForEvent && by != nil:
+		w := &walk{g: g, cause: c, victim: g.where, culprit: culprit, lane: g.lane}
+		a.follow(w, begin, now, by.last, by.since, by.who(), 0)
+	case k == waitsForEvent && (c == cChannel || c == cSelect):
+		// Nobody's goroutine sent: a timer did.
+		a.book(cSleep, Waiting, g.where, 0, now-begin)
+	default:
+		a.book(c, Waiting, g.where, 0, now-begin)
+	}
+}
+
+// walk is one wait of a lane that is divided by what others did meanwhile.
+type walk struct {
+	g       *goroutine
+	cause   causeID
+	victim  stackID
+	culprit stackID
+	lane    int32
+	steps   int
+}
+
+const (
+	maxSteps = 256 // states looked at for one wait
+	maxDepth = 6   // goroutines in a row, each of which waited for the next
+)
+
+// follow divides [lo, hi): the goroutine w, whose newest finished state is n and
+// which had been running since, ended the wait at hi. Going back in time, its
+// running time is its own doing; while it was ready it waited for what its entry
+// says; and where it waited for somebody in turn, that one is followed.
+func (a *pass) follow(w *walk, lo, hi int64, n uint64, since int64, by who, depth int) {
+	cur := hi
+	if from := max(since, lo); from < cur {
+		a.whileRunning(w, by, cur-from)
+		cur = from
+	}
+	for cur > lo {
+		e := a.journal.at(n)
+		w.steps++
+		if e == nil || w.steps > maxSteps {
+			break
+		}
+		if e.doing == wasBorn {
+			n, by = e.link, e.linkWho
+			if from := min(max(e.linkSince, lo), cur); from < cur {
+				a.whileRunning(w, by, cur-from)
+				cur = from
+			}
+			continue
+		}
+		from := max(e.t0, lo)
+		if from < cur {
+			d := cur - from
+			switch {
+			case e.doing == didRun:
+				a.whileRunning(w, e.who, d)
+			case e.doing == didWait && e.follow && depth < maxDepth:
+				a.follow(w, from, cur, e.link, e.linkSince, e.linkWho, depth+1)
+			default:
+				culprit := e.culprit
+				if culprit == 0 {
+					culprit = w.culprit
+				}
+				a.book(e.cause, Waiting, w.victim, culprit, d)
+			}
+			cur = from
+		}
+		n = e.prev
+	}
+	if cur > lo {
+		// What happened before has left the journal, or nobody saw it.
+		c := w.cause
+		if c == cUnexplained {
+			c = cSerial
+		}
+		a.book(c, Waiting, w.victim, w.culprit, cur-lo)
+	}
+}
+
+// whileRunning books d of a wait during which the goroutine by was running.
+func (a *pass) whileRunning(w *walk, by who, d int64) {
+	if by.owner == w.lane && by.lane < 0 {
+		a.lanes[w.lane].delegated += d
+		return
+	}
+	if by.lane == w.lane {
+		// Itself, before it began to wait: only a damaged trace says so.
+		a.book(cUnexplained, Waiting, w.victim, w.culprit, d)
+		return
+	}
+	a.waits[waitKey{w.cause, w.victim, w.culprit, by}] += d
+}
