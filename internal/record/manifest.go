@@ -75,8 +75,9 @@ type Target struct {
 	Params map[string]string `json:"params,omitempty"`
 	Ops    int64             `json:"ops"` // total operations, the same at every T
 	Warm   int64             `json:"warm"`
-	Unit   string            `json:"unit,omitempty"`  // of one operation, for the report: "op"
-	Notes  []string          `json:"notes,omitempty"` // said in the report: which grain, which fallback
+	Unit   string            `json:"unit,omitempty"`   // of one operation, for the report: "op"
+	Binary string            `json:"binary,omitempty"` // absolute path of the file that ran, for looking at its instructions
+	Notes  []string          `json:"notes,omitempty"`  // said in the report: which grain, which fallback
 }
 
 // Toolchain says what built and ran the workload.

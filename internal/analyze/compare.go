@@ -1,0 +1,190 @@
+package analyze
+
+import (
+	"math"
+	"sort"
+
+	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/report"
+	"github.com/scaleprof/scaleprof/internal/stats"
+)
+
+// pair is the two cells of a comparison, cut to the blocks that both have.
+type pair struct {
+	base, peak         *cell
+	baseWall, peakWall []float64 // ns, by common timed block
+	baseRows, peakRows []shares  // by observation
+	split              userSplit
+}
+
+// userSplit divides the growth of work/user among causes that the trace cannot
+// tell apart; fractions of that growth, which sum to at most 1.
+type userSplit map[cause.ID]float64
+
+// pairOf aligns the timed blocks of two cells.
+func pairOf(base, peak *cell) pair {
+	p := pair{base: base, peak: peak}
+	for i := range min(len(base.wall), len(peak.wall)) {
+		if !math.IsNaN(base.wall[i]) && !math.IsNaN(peak.wall[i]) {
+			p.baseWall = append(p.baseWall, base.wall[i])
+			p.peakWall = append(p.peakWall, peak.wall[i])
+		}
+	}
+	p.baseRows, p.peakRows = base.shares(), peak.shares()
+	// Observations of one block are paired, so both ends have as many.
+	n := min(len(p.baseRows), len(p.peakRows))
+	p.baseRows, p.peakRows = p.baseRows[:n], p.peakRows[:n]
+	return p
+}
+
+// shares are the observations' shares of slot time by cause.
+func (c *cell) shares() []shares {
+	var out []shares
+	for _, o := range c.profiled {
+		if s := sharesOf(o, c.scaleOf(o)); len(s) > 0 {
+			out = append(out, s)
+		} else if s := c.cpuShares(o); len(s) > 0 {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// cpuShares is what is known where there is a CPU profile but no trace: on-CPU
+// time by cause, and all that was not on a CPU under unexplained. Background
+// collection is left out, as it runs beside the lanes. Samples are scaled so that
+// all of them together make the run's rusage.
+func (c *cell) cpuShares(o *observation) shares {
+	total := 0.0
+	for _, s := range o.onCPU {
+		total += s.ns
+	}
+	cpu := cpuOf(o.run)
+	slot := float64(o.run.WallNS) * float64(c.Threads)
+	if total <= 0 || slot <= 0 {
+		return nil
+	}
+	scale := 1.0
+	if !math.IsNaN(cpu) && cpu > 0 {
+		scale = cpu / total
+	}
+	out, sum := make(shares), 0.0
+	for _, s := range o.onCPU {
+		if s.background {
+			continue
+		}
+		v := s.ns * scale / slot
+		out[s.cause] += v
+		sum += v
+	}
+	if sum > 1 {
+		for id := range out {
+			out[id] /= sum
+		}
+		sum = 1
+	}
+	out[cause.Unexplained] += 1 - sum
+	return out
+}
+
+// figures are the numbers of one resample of a comparison.
+type figures struct {
+	slotBase, slotPeak float64
+	rows               map[cause.ID][2]float64 // ns at base and peak
+}
+
+// figures computes a comparison from the chosen timed blocks and observations.
+// Slot times are T times the median wall; each row is its mean share of that,
+// so that rows add up to the slot time in every resample.
+func (p *pair) figures(timed, profiled []int) figures {
+	f := figures{
+		slotBase: float64(p.base.Threads) * stats.Median(pick(p.baseWall, timed)),
+		slotPeak: float64(p.peak.Threads) * stats.Median(pick(p.peakWall, timed)),
+		rows:     map[cause.ID][2]float64{},
+	}
+	mean(p.baseRows, profiled, func(id cause.ID, share float64) {
+		r := f.rows[id]
+		r[0] += share * f.slotBase
+		f.rows[id] = r
+	})
+	mean(p.peakRows, profiled, func(id cause.ID, share float64) {
+		r := f.rows[id]
+		r[1] += share * f.slotPeak
+		f.rows[id] = r
+	})
+	p.divideUser(f.rows)
+	return f
+}
+
+func mean(rows []shares, idx []int, each func(cause.ID, float64)) {
+	for _, i := range idx {
+		// A fixed order of additions keeps the sums, and with them the report, the same to the bit.
+		for _, id := range sortedCauses(rows[i]) {
+			each(id, rows[i][id]/float64(len(idx)))
+		}
+	}
+}
+
+func sortedCauses[V any](m map[cause.ID]V) []cause.ID {
+	ids := make([]cause.ID, 0, len(m))
+	for id := range m {
+		ids = append(ids, id)
+	}
+	sort.Slice(ids, func(i, j int) bool { return ids[i] < ids[j] })
+	return ids
+}
+
+// divideUser moves parts of the growth of work/user to the causes of p.split.
+func (p *pair) divideUser(rows map[cause.ID][2]float64) {
+	user, ok := rows[cause.WorkUser]
+	grown := user[1] - user[0]
+	if !ok || grown <= 0 {
+		return
+	}
+	for _, id := range sortedCauses(p.split) {
+		part := grown * p.split[id]
+		r := rows[id]
+		r[1] += part
+		user[1] -= part
+		rows[id] = r
+	}
+	rows[cause.WorkUser] = user
+}
+
+// rows turns figures into the report's rows, largest excess first, integers
+// that add up exactly: what rounding leaves goes to unexplained.
+func (p *pair) rows(f figures) []report.Row {
+	if len(p.baseRows) == 0 || len(p.peakRows) == 0 {
+		return nil
+	}
+	wallPeak := f.slotPeak / float64(p.peak.Threads)
+	excess := f.slotPeak - f.slotBase
+	slotBase, slotPeak := int64(math.Round(f.slotBase)), int64(math.Round(f.slotPeak))
+	var out []report.Row
+	var sumBase, sumPeak int64
+	for _, id := range sortedCauses(f.rows) {
+		r := f.rows[id]
+		base, peak := int64(math.Round(r[0])), int64(math.Round(r[1]))
+		if id == cause.Unexplained || base == 0 && peak == 0 {
+			continue
+		}
+		sumBase += base
+		sumPeak += peak
+		out = append(out, report.Row{Cause: string(id), Group: id.Group(), BaseNS: base, PeakNS: peak})
+	}
+	out = append(out, report.Row{
+		Cause: string(cause.Unexplained), Group: cause.Unexplained.Group(),
+		BaseNS: slotBase - sumBase, PeakNS: slotPeak - sumPeak,
+	})
+	for i := range out {
+		r := &out[i]
+		r.ExcessNS = r.PeakNS - r.BaseNS
+		r.CoresLost = float64(r.ExcessNS) / wallPeak
+		if excess > 0 {
+			r.Share = float64(r.ExcessNS) / excess
+		}
+		r.Stacks = []report.Stack{}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].ExcessNS > out[j].ExcessNS })
+	return out
+}

@@ -1,0 +1,237 @@
+package analyze
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"unicode"
+
+	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/report"
+)
+
+// Thresholds of the verdict, all as fractions of the slot time at peak (loss)
+// or of what there is to explain (shares).
+const (
+	// notableLoss is the loss below which a program is said to scale: what two
+	// cells of one program differ by on a quiet machine.
+	notableLoss = 0.05
+	// leadingShare is the part of the excess that a group must carry to be named.
+	leadingShare = 0.30
+	// leadOver is how far the first group must be ahead of the second for the
+	// evidence to decide between them.
+	leadOver = 1.15
+	// ownRow is the part of its group that a row must carry to be the verdict
+	// by itself; below it the report argues by group.
+	ownRow = 0.5
+)
+
+// standing is one group's claim on the excess.
+type standing struct {
+	group string
+	cores float64 // attributed
+	top   *report.Row
+	sure  bool // some row of it is distinguishable from noise
+	exp   *report.Experiment
+}
+
+// claim is the larger of what attribution and an experiment give to the group.
+// An experiment also sees indirect costs (write barriers, cold caches), so a
+// group may lead by it alone.
+func (s standing) claim() float64 {
+	if s.exp != nil && s.exp.EffectCI != nil && (*s.exp.EffectCI)[0] > 0 && s.exp.EffectCores > s.cores {
+		return s.exp.EffectCores
+	}
+	return s.cores
+}
+
+// outside lists groups that are not the program's doing; they may be named, as
+// what they are, when nothing in the program explains the loss.
+func outside(id cause.ID) bool {
+	switch id.Group() {
+	case "os", "hardware":
+		return true
+	}
+	return false
+}
+
+// never holds what is no cause at all: what the recorder cost, and what is not known.
+func never(id cause.ID) bool {
+	return id.Group() == "observer" && id != cause.ObserverHarness || id == cause.Unexplained
+}
+
+// judge names the cause to act on, or says why it does not.
+func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
+	lossFraction := 1 - c.Efficiency
+	if lossFraction < notableLoss || (c.CoresLostCI != nil && (*c.CoresLostCI)[0] <= 0) {
+		return scales(c)
+	}
+	if len(c.Rows) == 0 {
+		return unclear(c, "no run was profiled, so timings alone are known; capture without --profiles none to learn the cause")
+	}
+	groups := rank(c)
+	if len(groups) == 0 {
+		return unclear(c, "no cause grew beyond noise")
+	}
+	var program, elsewhere []standing
+	for _, g := range groups {
+		if outside(cause.ID(g.top.Cause)) {
+			elsewhere = append(elsewhere, g)
+		} else {
+			program = append(program, g)
+		}
+	}
+	disturbed := gateThatVoids(gates)
+	lead := groups[0]
+	switch {
+	case disturbed != nil && lead.exp == nil && outsideShare(elsewhere, c) >= leadingShare/2:
+		return unclear(c, "the measurement was disturbed: "+disturbed.Text)
+	case lead.claim() < leadingShare*c.CoresLost || !lead.sure && lead.exp == nil:
+		return unclear(c, fmt.Sprintf("the loss is spread: the largest part is %s with %.2f of %.2f cores", lead.top.Cause, lead.claim(), c.CoresLost))
+	case len(groups) > 1 && lead.claim() < leadOver*groups[1].claim() && groups[1].sure && lead.exp == nil:
+		// Two groups within noise of one another: the larger is named, and said to be so.
+		v := name(c, lead)
+		v.Confidence = "unclear"
+		v.Text += fmt.Sprintf("; %s follows closely with %.2f", groups[1].top.Cause, groups[1].claim())
+		return v
+	}
+	if !outside(cause.ID(lead.top.Cause)) || len(program) == 0 || outsideShare(elsewhere, c) >= leadingShare {
+		return name(c, lead)
+	}
+	return name(c, program[0])
+}
+
+func outsideShare(groups []standing, c *report.Comparison) float64 {
+	sum := 0.0
+	for _, g := range groups {
+		sum += g.claim()
+	}
+	if c.CoresLost <= 0 {
+		return 0
+	}
+	return sum / c.CoresLost
+}
+
+// rank orders the groups by their claim on the excess.
+func rank(c *report.Comparison) []standing {
+	byGroup := map[string]*standing{}
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		if never(cause.ID(r.Cause)) || r.Cause == string(cause.WorkUser) {
+			continue
+		}
+		g := byGroup[r.Group]
+		if g == nil {
+			g = &standing{group: r.Group}
+			byGroup[r.Group] = g
+		}
+		g.cores += r.CoresLost
+		if r.CoresLost > 0 && (g.top == nil || r.CoresLost > g.top.CoresLost) {
+			g.top = r
+		}
+		g.sure = g.sure || r.Distinguishable && r.CoresLost > 0
+	}
+	for i := range c.Experiments {
+		e := &c.Experiments[i]
+		for _, tested := range e.Tests {
+			if g := byGroup[cause.ID(tested).Group()]; g != nil && (g.exp == nil || e.EffectCores > g.exp.EffectCores) {
+				g.exp = e
+			}
+		}
+	}
+	var out []standing
+	for _, g := range byGroup {
+		if g.top != nil && g.claim() > 0 {
+			out = append(out, *g)
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		if a, b := out[i].claim(), out[j].claim(); a != b {
+			return a > b
+		}
+		return out[i].group < out[j].group
+	})
+	return out
+}
+
+// name builds the verdict for a leading group.
+func name(c *report.Comparison, g standing) report.Verdict {
+	id, group := g.top.Cause, g.group
+	v := report.Verdict{Cause: &id, Group: &group, Confidence: "likely"}
+	byGroup := g.cores > 0 && g.top.CoresLost < ownRow*g.cores
+	title := id
+	if byGroup {
+		title = group
+	}
+	entry, known := cause.Lookup(cause.ID(id))
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s takes %.2f of the %.2f cores lost", title, g.cores, c.CoresLost)
+	if byGroup {
+		fmt.Fprintf(&text, ", most of it %s (%.2f)", id, g.top.CoresLost)
+	}
+	if known && entry.Title != "" {
+		fmt.Fprintf(&text, ": %s", inSentence(entry.Title))
+	}
+	if g.top.Detail != "" {
+		fmt.Fprintf(&text, ", %s", g.top.Detail)
+	}
+	if g.exp != nil {
+		switch g.exp.Verdict {
+		case "agree":
+			v.Confidence = "proven"
+			fmt.Fprintf(&text, "; the %s arm gives back %.2f", g.exp.Arm, g.exp.EffectCores)
+		case "shifted":
+			fmt.Fprintf(&text, "; the %s arm gives back %.2f: removing it uncovers another limit", g.exp.Arm, g.exp.EffectCores)
+		default:
+			if g.exp.EffectCI != nil && (*g.exp.EffectCI)[0] > 0 && g.exp.EffectCores > g.cores {
+				v.Confidence = "proven"
+				fmt.Fprintf(&text, "; the %s arm gives back %.2f, more than the profiles show, as they do not see its indirect costs", g.exp.Arm, g.exp.EffectCores)
+			} else {
+				fmt.Fprintf(&text, "; the %s arm gives back %.2f, which does not bear it out", g.exp.Arm, g.exp.EffectCores)
+			}
+		}
+	}
+	v.Text = text.String()
+	if known {
+		v.Evidence = append([]string(nil), entry.Confirm...)
+		if len(entry.Helps) > 0 {
+			v.Advice = entry.Helps[0]
+		}
+	}
+	return v
+}
+
+func scales(c *report.Comparison) report.Verdict {
+	return report.Verdict{
+		Confidence: "likely",
+		Text:       fmt.Sprintf("scales: from T=%d to T=%d it keeps %.0f%% efficiency, and what is lost is not beyond noise or under %.0f%%", c.Base, c.Peak, 100*c.Efficiency, 100*notableLoss),
+	}
+}
+
+func unclear(c *report.Comparison, why string) report.Verdict {
+	return report.Verdict{
+		Confidence: "unclear",
+		Text:       fmt.Sprintf("cannot tell: %.2f cores are lost from T=%d to T=%d, but %s", c.CoresLost, c.Base, c.Peak, why),
+	}
+}
+
+// gateThatVoids picks the gate that speaks most against the figures.
+func gateThatVoids(gates []report.Gate) *report.Gate {
+	for _, id := range []string{"work-changed", "throttled", "steal", "neighbour", "bounce", "drift"} {
+		for i := range gates {
+			if gates[i].ID == id {
+				return &gates[i]
+			}
+		}
+	}
+	return nil
+}
+
+// inSentence lowers the first letter of a title, but not that of "GC" or "CPU".
+func inSentence(title string) string {
+	r := []rune(title)
+	if len(r) > 1 && unicode.IsUpper(r[1]) {
+		return title
+	}
+	return strings.ToLower(string(r[:1])) + string(r[1:])
+}
