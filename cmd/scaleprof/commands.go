@@ -6,10 +6,11 @@ import "github.com/urfave/cli/v3"
 // a file of its name, which parses, wires and calls one internal package.
 func commands(env *environment) []*cli.Command {
 	return []*cli.Command{
-		importCommand(env),
 		captureCommand(env),
 		listCommand(env),
 		explainCommand(env),
+		exportCommand(env),
+		importCommand(env),
 		childCommand(),
 	}
 }

@@ -22,7 +22,7 @@ func importCommand(env *environment) *cli.Command {
 		Usage:     "make a capture of `go test -bench -cpu` output, loose profiles and traces, or the scalability test's log",
 		ArgsUsage: "FILES…",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "o", Usage: "write the capture to `DIR`; it must not exist (default: FILE's name with .scaleprof)"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the capture to `DIR`; it must not exist (default: FILE's name with .scaleprof)"},
 			&cli.StringSliceFlag{Name: "t", Usage: "`N=FILE`: the profile or trace FILE is of T = N"},
 			&cli.StringFlag{Name: "name", Usage: "`NAME` of the program that loose profiles and traces are of"},
 			&cli.IntFlag{Name: "cpus", Usage: "the figures are from a machine with `N` logical CPUs"},
@@ -37,7 +37,7 @@ func importCommand(env *environment) *cli.Command {
 			if err != nil {
 				return err
 			}
-			dir := cmd.String("o")
+			dir := cmd.String("output")
 			if dir == "" {
 				dir = importName(opts.Sources[0].Path)
 			}
