@@ -13,9 +13,9 @@ import (
 // Bounds on a profile of a run, in bytes. One of 64 CPUs over ten seconds with
 // deep stacks has about 10 MB uncompressed.
 const (
-	maxProfile      = 64 << 20
-	maxUncompressed = 256 << 20
-	maxMessages     = 8 << 20 // samples, locations, functions and the like
+	maxProfile      = 32 << 20
+	maxUncompressed = 64 << 20
+	maxMessages     = 2 << 20 // samples, locations, functions and the like
 )
 
 // Profile reads a pprof file of the capture.

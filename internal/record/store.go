@@ -43,6 +43,10 @@ type Store struct {
 // Create makes a new capture directory that already loads, with no runs. A
 // directory that exists is refused unless it is empty.
 func Create(dir string) (*Store, error) {
+	return createWith(dir, func(string) error { return nil })
+}
+
+func createWith(dir string, step func(string) error) (*Store, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("creating capture %s: %w", dir, err)
@@ -59,8 +63,10 @@ func Create(dir string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating capture %s: %w", dir, cause(err))
 	}
-	s, err := create(temp, abs)
-	if err != nil {
+	s, err := create(temp, abs, step)
+	if errors.Is(err, errKilled) {
+		return nil, err
+	} else if err != nil {
 		return nil, errors.Join(fmt.Errorf("creating capture %s: %w", dir, cause(err)), os.RemoveAll(temp))
 	}
 	return s, nil
@@ -83,7 +89,7 @@ func removeStale(parent, prefix string) {
 	}
 }
 
-func create(temp, abs string) (*Store, error) {
+func create(temp, abs string, step func(string) error) (*Store, error) {
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return nil, err
 	}
@@ -91,7 +97,17 @@ func create(temp, abs string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.step = step
 	err = s.Save(&Manifest{Schema: Schema, Created: time.Now().UTC()})
+	if err == nil {
+		err = step("appear")
+	}
+	if err == nil {
+		// An empty directory of that name makes way; any other would have been refused.
+		if err = os.Remove(abs); errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+	}
 	if err == nil {
 		err = os.Rename(temp, abs)
 	}
