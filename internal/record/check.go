@@ -128,6 +128,9 @@ func (c *Cell) check() error {
 	return nil
 }
 
+// hasProfiles reports whether a run is there for its profiles, not its timing.
+func (k Kind) hasProfiles() bool { return k == Profiled || k == Events || k == Wall }
+
 // within reports whether 0 <= n <= most.
 func within(n, most int64) bool { return n >= 0 && n <= most }
 
@@ -137,7 +140,7 @@ func (r *Run) check(c *Cell) error {
 		return fmt.Errorf("block %d, place %d", r.Block, r.Seq)
 	case !within(r.WallNS, maxNS):
 		return fmt.Errorf("a wall time of %d ns", r.WallNS)
-	case r.WallNS == 0 && r.Error == "":
+	case r.WallNS == 0 && r.Error == "" && !r.Kind.hasProfiles(): // imported profiles have none
 		return errors.New("no wall time")
 	case !within(r.Ops, maxCount):
 		return fmt.Errorf("%d operations", r.Ops)

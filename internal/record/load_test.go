@@ -291,7 +291,7 @@ func FuzzParse(f *testing.F) {
 			cells[c.ID] = true
 		}
 		for _, r := range m.Runs {
-			if !cells[r.Cell] || r.WallNS < 0 || r.WallNS == 0 && r.Error == "" || r.Ops < 0 {
+			if !cells[r.Cell] || r.WallNS < 0 || r.WallNS == 0 && r.Error == "" && !r.Kind.hasProfiles() || r.Ops < 0 {
 				t.Fatalf("bad run %+v", r)
 			}
 			for _, file := range r.Files {

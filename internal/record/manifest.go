@@ -121,7 +121,7 @@ type Run struct {
 	Block    int       `json:"block"` // from 0
 	Seq      int       `json:"seq"`   // order in which runs were made
 	Started  time.Time `json:"started"`
-	WallNS   int64     `json:"wall_ns"` // release to last end
+	WallNS   int64     `json:"wall_ns"` // release to last end; 0, unknown, only in an imported run with profiles
 	Ops      int64     `json:"ops"`
 	Checksum uint64    `json:"checksum"`
 	// Profiles are the recorders that were on, nil in a timed run.
