@@ -37,8 +37,7 @@ func registry() *workload.Registry {
 		fake{name: "test/lock", work: lockStep},
 		fake{name: "test/panic", work: func(_ *shared, w int, lo, hi int64) workload.Tally {
 			if hi-lo > 1 { // not in the warm-up
-				var m map[string]int
-				m["a"] = w
+				noMap()["a"] = w
 			}
 			return workload.Tally{Ops: hi - lo}
 		}},
@@ -60,6 +59,8 @@ func registry() *workload.Registry {
 		}},
 	)
 }
+
+func noMap() map[string]int { return nil }
 
 // fake is a workload of one function.
 type fake struct {
@@ -174,7 +175,8 @@ func group(t *testing.T, env []string, specs ...recorder.Spec) []outcome {
 		cmd := exec.Command(exe)
 		var stdout, stderr bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		cmd.Env = append(append(os.Environ(), recorder.SpecEnv+"="+name), env...)
+		// A program built with the race detector sleeps a second before it exits.
+		cmd.Env = append(append(os.Environ(), "GORACE=atexit_sleep_ms=0", recorder.SpecEnv+"="+name), env...)
 		cmd.ExtraFiles = []*os.File{controlW, gateR, finishR}
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
