@@ -24,7 +24,7 @@ func (b *books) running(plain, ranged int64) offCPU {
 	left := plain - gone
 	// Running time that no CPU time covers and no figure of the kernel explains.
 	// Below what the samples can tell it is noise, and is left where it is.
-	if lost := int64(off.missed - b.noise(hit, all)); lost > 0 {
+	if lost := b.beyond(off.missed); lost > 0 {
 		lost = min(lost, left)
 		b.add(partKey{cause: cUnexplained, state: OnCPU}, lost)
 		left -= lost

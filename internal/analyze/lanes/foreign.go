@@ -25,11 +25,12 @@ func (f *foreign) born(a *pass, g *goroutine, now int64) {
 	if a.working == 0 {
 		f.byStart = true
 		a.perProc = false
-		for _, l := range a.lanes {
-			if other := a.live.get(l.g); other != nil && other.lane >= 0 {
-				other.lane, other.owner = -1, -1
+		a.live.each(func(o *goroutine) {
+			o.lane, o.owner, o.serves = -1, -1, false
+			if o.class == classLane || o.class == classChild {
+				a.reclass(o, classOther)
 			}
-		}
+		})
 		a.lanes = nil
 		a.samples.waiting = 0
 		a.openWindow(now)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/scaleprof/scaleprof/internal/capture/child"
 	"github.com/scaleprof/scaleprof/internal/capture/recorder"
+	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/workload"
 	"github.com/scaleprof/scaleprof/internal/workload/lab"
 )
@@ -32,11 +33,12 @@ func TestMain(m *testing.M) {
 // capture is one recorded run of a workload in a process of its own.
 type capture struct {
 	result *recorder.Result
+	system *record.System
 	trace  []byte
 }
 
-// record runs target with workers lanes and GOMAXPROCS procs for about wall.
-func record(t testing.TB, target string, workers, procs int, ops int64, profiled bool) capture {
+// runChild runs target with workers lanes and GOMAXPROCS procs for about wall.
+func runChild(t testing.TB, target string, workers, procs int, ops int64, profiled bool) capture {
 	t.Helper()
 	dir := t.TempDir()
 	spec := recorder.Spec{
@@ -82,6 +84,7 @@ func record(t testing.TB, target string, workers, procs int, ops int64, profiled
 	watchdog := time.AfterFunc(60*time.Second, func() { cmd.Process.Kill() })
 	defer watchdog.Stop()
 	out := capture{}
+	var before int64
 	in := bufio.NewScanner(control)
 	in.Buffer(nil, 1<<24)
 	for in.Scan() {
@@ -91,8 +94,13 @@ func record(t testing.TB, target string, workers, procs int, ops int64, profiled
 		}
 		switch m.Kind {
 		case "ready":
+			before = busy()
 			gate.Close()
 		case "done":
+			if b := busy(); b > before {
+				b -= before
+				out.system = &record.System{BusyNS: &b}
+			}
 			finish.Close()
 		case "error":
 			t.Fatalf("%s: %s", target, m.Error)
@@ -106,10 +114,29 @@ func record(t testing.TB, target string, workers, procs int, ops int64, profiled
 	if err := cmd.Wait(); err != nil || out.result == nil {
 		t.Fatalf("%s: %v\n%s", target, err, stderr.Bytes())
 	}
+	if s := out.system; s != nil && out.result.Usage != nil {
+		own := out.result.Usage.UserNS + out.result.Usage.SysNS
+		s.OwnNS = &own
+	}
 	if profiled {
 		if out.trace, err = os.ReadFile(filepath.Join(dir, "trace.out")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return out
+}
+
+// busy is the CPU time of all processes since boot, ns; 0 where the platform
+// does not tell.
+func busy() int64 {
+	data, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	var name string
+	var user, nice, sys, idle, iowait, irq, soft int64
+	if _, err := fmt.Sscan(string(data), &name, &user, &nice, &sys, &idle, &iowait, &irq, &soft); err != nil {
+		return 0
+	}
+	return (user + nice + sys + irq + soft) * 10_000_000
 }

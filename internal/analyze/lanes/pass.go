@@ -23,6 +23,7 @@ type pass struct {
 	closed  bool
 	seen    bool // any event was read
 	foreign *foreign
+	walk    walk
 
 	sums      map[partKey]int64
 	waits     map[waitKey]int64
@@ -54,7 +55,25 @@ type lane struct {
 	stop      int64 // ready while the world was stopped
 	delegated int64 // of parked: children ran meanwhile
 	late      int64 // from the window's begin until the lane began
-	idle      int64 // Ps as lanes: idle or searching
+	children  int32 // goroutines of its own that run
+	served    int64 // time with at least one of them running, up to since
+	since     int64 // since when children > 0
+}
+
+// servedBy is how long, up to now, goroutines of the lane's own have run: the
+// time with at least one of them running, ns.
+func (l *lane) servedBy(now int64) int64 {
+	if l.children > 0 {
+		return l.served + now - l.since
+	}
+	return l.served
+}
+
+// childRuns notes that a goroutine of the lane's own begins (+1) or ceases (-1) to run.
+func (l *lane) childRuns(n int32, now int64) {
+	l.served = l.servedBy(now)
+	l.children += n
+	l.since = now
 }
 
 // partKey names a row of the account before running time is divided.
@@ -266,6 +285,10 @@ func (a *pass) open(g *goroutine, st status, ev *event) {
 		}
 		a.attach(g, p)
 		g.mode = a.modeOf(g)
+		if g.class == classChild {
+			a.lanes[g.owner].childRuns(1, ev.time)
+			g.serves = true
+		}
 		g.charged = a.perOut
 	case stWaiting:
 		g.stopped = a.stopped
@@ -371,6 +394,10 @@ func (a *pass) close(g *goroutine, ev *event) {
 
 // ran ends a goroutine's running, or its part before a system call.
 func (a *pass) ran(g *goroutine, now int64) {
+	if g.serves {
+		a.lanes[g.owner].childRuns(-1, now)
+		g.serves = false
+	}
 	if !a.on {
 		return
 	}

@@ -19,7 +19,7 @@ const (
 	useNone    use = iota // does not exist
 	useIdle               // nobody has it; also while the world is stopped
 	useSearch             // a thread has it and looks for a goroutine
-	useSyscall            // kept during a system call
+	useSyscall            // kept by a goroutine of the program during a system call
 	useClass              // useClass+class: runs a goroutine of that class
 	numUses    = useClass + use(numClasses)
 )
@@ -32,7 +32,7 @@ func (p *proc) now() use {
 		return useIdle
 	case p.g == nil:
 		return useSearch
-	case p.g.status == stSyscall:
+	case p.g.status == stSyscall && p.g.class.user():
 		return useSyscall
 	}
 	return useClass + use(p.g.class)

@@ -62,7 +62,7 @@ func (a *pass) rangeEvent(ev *event) {
 		}
 		a.flushAt(g, ev.time, func() { g.assist = on })
 		if on {
-			g.inRange = a.stacks.id(ev.stack)
+			g.inRange = a.stacks.rangeID(ev.stack)
 			if a.on && g.class.user() && ev.kind == evRangeBegin {
 				a.gc.assists++
 			}
@@ -73,7 +73,7 @@ func (a *pass) rangeEvent(ev *event) {
 			return
 		}
 		if on {
-			p.sweepStack = a.stacks.id(ev.stack)
+			p.sweepStack = a.stacks.rangeID(ev.stack)
 		}
 		if p.g == nil {
 			p.sweeping = on
@@ -115,7 +115,7 @@ func (a *pass) stop(ev *event, on bool) {
 		}
 		return
 	}
-	id := a.stacks.id(ev.stack)
+	id := a.stacks.rangeID(ev.stack)
 	if g != nil {
 		g.inRange = id
 	}

@@ -188,7 +188,7 @@ func (b *books) perProcs() {
 	}
 	off := b.running(plain, ranged)
 	b.freeProcs(sum[useIdle] + sum[useSearch] + sum[useClass+use(classIdleMark)])
-	out.ClosureNS = int64(off.missed)
+	out.ClosureNS = b.beyond(off.missed)
 	b.parts()
 }
 

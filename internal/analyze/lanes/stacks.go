@@ -36,6 +36,7 @@ type stackInfo struct {
 type stackTable struct {
 	infos   []stackInfo
 	byTrace map[trace.Stack]stackID
+	ranges  map[trace.Stack]stackID // as byTrace, without the recorder's own frames
 	byHash  map[uint64][]stackID
 	sites   map[siteKey]int32
 	parent  []int32 // union-find over sites
@@ -55,6 +56,7 @@ func newStackTable(c *causes, rules Rules) *stackTable {
 	return &stackTable{
 		infos:   make([]stackInfo, 1, 256),
 		byTrace: make(map[trace.Stack]stackID),
+		ranges:  make(map[trace.Stack]stackID),
 		byHash:  make(map[uint64][]stackID),
 		sites:   make(map[siteKey]int32),
 		parent:  make([]int32, 1),
@@ -64,7 +66,32 @@ func newStackTable(c *causes, rules Rules) *stackTable {
 }
 
 // forget drops the handles of a generation that has ended.
-func (t *stackTable) forget() { clear(t.byTrace) }
+func (t *stackTable) forget() {
+	clear(t.byTrace)
+	clear(t.ranges)
+}
+
+// rangeID interns the stack at which a range began, from the function that it
+// is about: the recorder's frames that noted it are left out.
+func (t *stackTable) rangeID(s trace.Stack) stackID {
+	if s == trace.NoStack {
+		return 0
+	}
+	if id, ok := t.ranges[s]; ok {
+		return id
+	}
+	id := t.id(s)
+	if id != 0 {
+		frames := t.infos[id].stack.Frames
+		n := 0
+		for n < len(frames)-1 && strings.HasPrefix(frames[n].Func, "runtime.trace") {
+			n++
+		}
+		id = t.intern(frames[n:])
+	}
+	t.ranges[s] = id
+	return id
+}
 
 // id interns a stack.
 func (t *stackTable) id(s trace.Stack) stackID {

@@ -13,6 +13,7 @@ type waitKey struct {
 // laneParks notes that a lane begins to wait.
 func (a *pass) laneParks(g *goroutine) {
 	l := a.lanes[g.lane]
+	g.served = l.servedBy(a.now)
 	switch a.stacks.waiting(g.where, g.why) {
 	case cChannel, cSelect, cCond, cWaitGroup:
 		l.waitsFor = true
@@ -152,8 +153,10 @@ func (a *pass) bookWait(g *goroutine, c causeID, k waitKind, by *goroutine, culp
 	case k == waitsForLock && by != nil:
 		a.cutLockWait(g, c, by, culprit, begin, now)
 	case k == waitsForEvent && by != nil:
-		w := &walk{g: g, cause: c, victim: g.where, culprit: culprit, lane: g.lane}
+		w := &a.walk
+		*w = walk{cause: c, victim: g.where, culprit: culprit, lane: g.lane, own: by.owner == g.lane, pieces: w.pieces[:0]}
 		a.follow(w, begin, now, by.last, by.since, by.who(), 0)
+		a.bookWalk(w, now-begin, l.servedBy(now)-g.served)
 	case k == waitsForEvent && (c == cChannel || c == cSelect):
 		// Nobody's goroutine sent: a timer did.
 		a.book(cSleep, Waiting, g.where, 0, now-begin)
@@ -164,12 +167,24 @@ func (a *pass) bookWait(g *goroutine, c causeID, k waitKind, by *goroutine, culp
 
 // walk is one wait of a lane that is divided by what others did meanwhile.
 type walk struct {
-	g       *goroutine
 	cause   causeID
 	victim  stackID
 	culprit stackID
 	lane    int32
+	own     bool // a goroutine of the lane's own ended it
 	steps   int
+	ran     int64 // ns that goroutines of the lane's own were running
+	pieces  []piece
+}
+
+// piece is a part of a wait. Its goroutine was running, or it is booked under a
+// cause that is known already.
+type piece struct {
+	ran     bool
+	who     who
+	cause   causeID
+	culprit stackID
+	ns      int64
 }
 
 const (
@@ -177,14 +192,14 @@ const (
 	maxDepth = 6   // goroutines in a row, each of which waited for the next
 )
 
-// follow divides [lo, hi): the goroutine w, whose newest finished state is n and
+// follow divides [lo, hi): the goroutine by, whose newest finished state is n and
 // which had been running since, ended the wait at hi. Going back in time, its
 // running time is its own doing; while it was ready it waited for what its entry
 // says; and where it waited for somebody in turn, that one is followed.
 func (a *pass) follow(w *walk, lo, hi int64, n uint64, since int64, by who, depth int) {
 	cur := hi
 	if from := max(since, lo); from < cur {
-		a.whileRunning(w, by, cur-from)
+		w.running(by, cur-from)
 		cur = from
 	}
 	for cur > lo {
@@ -196,25 +211,20 @@ func (a *pass) follow(w *walk, lo, hi int64, n uint64, since int64, by who, dept
 		if e.doing == wasBorn {
 			n, by = e.link, e.linkWho
 			if from := min(max(e.linkSince, lo), cur); from < cur {
-				a.whileRunning(w, by, cur-from)
+				w.running(by, cur-from)
 				cur = from
 			}
 			continue
 		}
 		from := max(e.t0, lo)
 		if from < cur {
-			d := cur - from
 			switch {
 			case e.doing == didRun:
-				a.whileRunning(w, e.who, d)
+				w.running(e.who, cur-from)
 			case e.doing == didWait && e.follow && depth < maxDepth:
 				a.follow(w, from, cur, e.link, e.linkSince, e.linkWho, depth+1)
 			default:
-				culprit := e.culprit
-				if culprit == 0 {
-					culprit = w.culprit
-				}
-				a.book(e.cause, Waiting, w.victim, culprit, d)
+				w.pieces = append(w.pieces, piece{cause: e.cause, culprit: e.culprit, ns: cur - from})
 			}
 			cur = from
 		}
@@ -226,20 +236,62 @@ func (a *pass) follow(w *walk, lo, hi int64, n uint64, since int64, by who, dept
 		if c == cUnexplained {
 			c = cSerial
 		}
-		a.book(c, Waiting, w.victim, w.culprit, cur-lo)
+		w.pieces = append(w.pieces, piece{cause: c, ns: cur - lo})
 	}
 }
 
-// whileRunning books d of a wait during which the goroutine by was running.
-func (a *pass) whileRunning(w *walk, by who, d int64) {
-	if by.owner == w.lane && by.lane < 0 {
-		a.lanes[w.lane].delegated += d
-		return
-	}
-	if by.lane == w.lane {
+// running notes that for ns of the wait the goroutine by was running.
+func (w *walk) running(by who, ns int64) {
+	switch {
+	case by.owner == w.lane && by.lane < 0:
+		w.ran += ns
+	case by.lane == w.lane:
 		// Itself, before it began to wait: only a damaged trace says so.
-		a.book(cUnexplained, Waiting, w.victim, w.culprit, d)
-		return
+		w.pieces = append(w.pieces, piece{cause: cUnexplained, ns: ns})
+	default:
+		w.pieces = append(w.pieces, piece{ran: true, who: by, ns: ns})
 	}
-	a.waits[waitKey{w.cause, w.victim, w.culprit, by}] += d
+}
+
+// bookWalk books a wait of d that has been followed. Where the lane waited for
+// goroutines of its own, it worked through them for as long as any of them ran
+// (served), whichever of them came last; what they were kept from running is
+// divided as the last one's states say.
+func (a *pass) bookWalk(w *walk, d, served int64) {
+	if w.own {
+		w.ran = max(w.ran, min(served, d))
+	}
+	a.lanes[w.lane].delegated += w.ran
+	var rest int64
+	for i := range w.pieces {
+		rest += w.pieces[i].ns
+	}
+	left := d - w.ran
+	for i := range w.pieces {
+		p := &w.pieces[i]
+		ns := p.ns
+		if rest != left {
+			ns = min(int64(float64(p.ns)*(float64(left)/float64(rest))), left)
+		}
+		if i == len(w.pieces)-1 {
+			ns = left
+		}
+		rest -= p.ns
+		left -= ns
+		culprit := p.culprit
+		if culprit == 0 {
+			culprit = w.culprit
+		}
+		if p.ran {
+			if ns > 0 {
+				a.waits[waitKey{w.cause, w.victim, w.culprit, p.who}] += ns
+			}
+			continue
+		}
+		a.book(p.cause, Waiting, w.victim, culprit, ns)
+	}
+	if left > 0 {
+		// It ran all the while as the walk has it, and not as its lane's count does.
+		a.book(cWakeLatency, Waiting, w.victim, w.culprit, left)
+	}
 }
