@@ -21,6 +21,9 @@ const (
 	// leadOver is how far the first group must be ahead of the second for the
 	// evidence to decide between them.
 	leadOver = 1.15
+	// disturbing is the part of the loss taken by others on the machine from which
+	// on the rest is not believed without an experiment.
+	disturbing = 0.15
 	// ownRow is the part of its group that a row must carry to be the verdict
 	// by itself; below it the report argues by group.
 	ownRow = 0.5
@@ -73,43 +76,46 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 	if len(groups) == 0 {
 		return unclear(c, "no cause grew beyond noise")
 	}
-	var program, elsewhere []standing
+	var elsewhere []standing
 	for _, g := range groups {
-		if outside(cause.ID(g.top.Cause)) {
+		if g.group == "os" {
 			elsewhere = append(elsewhere, g)
-		} else {
-			program = append(program, g)
 		}
 	}
-	disturbed := gateThatVoids(gates)
 	lead := groups[0]
 	switch {
-	case disturbed != nil && lead.exp == nil && outsideShare(elsewhere, c) >= leadingShare/2:
-		return unclear(c, "the measurement was disturbed: "+disturbed.Text)
-	case lead.claim() < leadingShare*c.CoresLost || !lead.sure && lead.exp == nil:
-		return unclear(c, fmt.Sprintf("the loss is spread: the largest part is %s with %.2f of %.2f cores", lead.top.Cause, lead.claim(), c.CoresLost))
-	case len(groups) > 1 && lead.claim() < leadOver*groups[1].claim() && groups[1].sure && lead.exp == nil:
-		// Two groups within noise of one another: the larger is named, and said to be so.
-		v := name(c, lead)
-		v.Confidence = "unclear"
-		v.Text += fmt.Sprintf("; %s follows closely with %.2f", groups[1].top.Cause, groups[1].claim())
-		return v
+	case !lead.sure && lead.exp == nil:
+		return unclear(c, fmt.Sprintf("the runs differ too much: the largest part, %s with %.2f, is within their noise; more blocks on a quieter machine may tell", lead.top.Cause, lead.claim()))
+	case lead.claim() < leadingShare*c.CoresLost:
+		return unclear(c, fmt.Sprintf("the loss is spread: the largest part is %s with %.2f", lead.top.Cause, lead.claim()))
 	}
-	if !outside(cause.ID(lead.top.Cause)) || len(program) == 0 || outsideShare(elsewhere, c) >= leadingShare {
+	if outside(cause.ID(lead.top.Cause)) {
 		return name(c, lead)
 	}
-	return name(c, program[0])
+	// A machine that was taken away distorts what it leaves: waits for a GC worker
+	// or a lock's holder are longer when that one has no CPU.
+	if taken := claims(elsewhere); taken >= disturbing*c.CoresLost && lead.claim() < 2*taken && lead.exp == nil {
+		why := fmt.Sprintf("%.2f of them went to others on this machine (%s), which distorts the rest", taken, elsewhere[0].top.Cause)
+		if g := gateThatVoids(gates); g != nil {
+			why += ": " + g.Text
+		}
+		return unclear(c, why)
+	}
+	v := name(c, lead)
+	if len(groups) > 1 && lead.exp == nil && groups[1].sure && lead.claim() < leadOver*groups[1].claim() {
+		// Within noise of one another: the larger is named, and said to be so.
+		v.Confidence = "unclear"
+		v.Text += fmt.Sprintf("; %s follows closely with %.2f", groups[1].top.Cause, groups[1].claim())
+	}
+	return v
 }
 
-func outsideShare(groups []standing, c *report.Comparison) float64 {
+func claims(groups []standing) float64 {
 	sum := 0.0
 	for _, g := range groups {
 		sum += g.claim()
 	}
-	if c.CoresLost <= 0 {
-		return 0
-	}
-	return sum / c.CoresLost
+	return sum
 }
 
 // rank orders the groups by their claim on the excess.

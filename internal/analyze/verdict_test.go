@@ -75,6 +75,18 @@ func TestJudge(t *testing.T) {
 			rows: []report.Row{row("hardware/ceiling", 0.7, true), row("sched/find", 0.05, true)}, cause: "hardware/ceiling", confidence: "likely",
 		},
 		{
+			name: "a busy machine distorts what it leaves", efficiency: 0.45, lost: 1.1,
+			rows: []report.Row{row("gc/mark", 0.55, true), row("os/neighbour", 0.45, true)}, confidence: "unclear",
+		},
+		{
+			name: "a neighbour that takes most is named as what it is", efficiency: 0.45, lost: 1.1,
+			rows: []report.Row{row("os/neighbour", 0.9, true), row("gc/mark", 0.2, true)}, cause: "os/neighbour", confidence: "likely",
+		},
+		{
+			name: "a small neighbour does not hide a large lock", efficiency: 0.45, lost: 1.1,
+			rows: []report.Row{row("lock/mutex", 0.85, true), row("os/neighbour", 0.2, true)}, cause: "lock/mutex", confidence: "likely",
+		},
+		{
 			name: "two groups that nothing decides between", efficiency: 0.5, lost: 1,
 			rows: []report.Row{row("lock/mutex", 0.5, true), row("memory/bandwidth", 0.49, true)}, cause: "lock/mutex", confidence: "unclear",
 		},
