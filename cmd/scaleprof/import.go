@@ -21,6 +21,9 @@ func importCommand(env *environment) *cli.Command {
 		Name:      "import",
 		Usage:     "make a capture of `go test -bench -cpu` output, loose profiles and traces, or the scalability test's log",
 		ArgsUsage: "FILES…",
+		Description: "What a file is, is told from its contents; - is standard input, for text. The T of a profile\n" +
+			"or trace comes from --t, its name (cpu_t8.pprof), its label \"threads\", or the trace's GOMAXPROCS.\n" +
+			"What no file says stays unknown; a warning tells what therefore cannot be known.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write the capture to `DIR`; it must not exist (default: FILE's name with .scaleprof)"},
 			&cli.StringSliceFlag{Name: "t", Usage: "`N=FILE`: the profile or trace FILE is of T = N"},
@@ -29,7 +32,7 @@ func importCommand(env *environment) *cli.Command {
 			&cli.IntFlag{Name: "physical-cores", Aliases: []string{"cpu-cores"}, Usage: "… and with `N` physical cores"},
 		},
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			opts, err := importOptions(cmd)
+			opts, err := importOptions(cmd, env)
 			if err != nil {
 				return err
 			}
@@ -55,10 +58,10 @@ func importCommand(env *environment) *cli.Command {
 }
 
 // importOptions gathers the sources: plain arguments, and those whose T is given.
-func importOptions(cmd *cli.Command) (imports.Options, error) {
+func importOptions(cmd *cli.Command, env *environment) (imports.Options, error) {
 	opts := imports.Options{
 		Name: cmd.String("name"), CPUs: cmd.Int("cpus"), PhysicalCores: cmd.Int("physical-cores"),
-		Now: time.Now().UTC(), Command: os.Args, Scaleprof: version(),
+		Stdin: env.Stdin, Now: time.Now().UTC(), Command: os.Args, Scaleprof: version(),
 	}
 	for _, name := range []string{"cpus", "physical-cores"} {
 		if n := cmd.Int(name); cmd.IsSet(name) && n < 1 {
@@ -102,6 +105,9 @@ func writeImport(im *imports.Import, dir string) (err error) {
 
 // importName is the capture's directory, here, by the first file's name.
 func importName(file string) string {
+	if file == "-" {
+		file = "imported"
+	}
 	base := filepath.Base(file)
 	for ext := filepath.Ext(base); ext != "" && ext != base; ext = filepath.Ext(base) {
 		base = strings.TrimSuffix(base, ext)

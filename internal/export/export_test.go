@@ -25,8 +25,10 @@ type stack struct {
 func lossProfile(stacks ...stack) *profile.Profile {
 	p := &profile.Profile{
 		SampleType: []*profile.ValueType{
-			{Type: "excess", Unit: "nanoseconds"}, {Type: "base", Unit: "nanoseconds"},
-			{Type: "peak", Unit: "nanoseconds"}, {Type: "cores_lost", Unit: "milli"},
+			{Type: "excess", Unit: "nanoseconds"},
+			{Type: "base", Unit: "nanoseconds"},
+			{Type: "peak", Unit: "nanoseconds"},
+			{Type: "cores_lost", Unit: "milli"},
 		},
 		DefaultSampleType: "excess",
 	}
@@ -73,18 +75,27 @@ func TestFolded(t *testing.T) {
 		left   Left
 	}{
 		{
-			"grew", Options{}, false,
-			"main;work;gcWriteBarrier 2000\nmain;work 530\n(no stack) 40\n", Left{1, -400, "nanoseconds"},
+			"grew",
+			Options{},
+			false,
+			"main;work;gcWriteBarrier 2000\nmain;work 530\n(no stack) 40\n",
+			Left{1, -400, "nanoseconds"},
 		},
 		{
-			"by cause", Options{Roots: []string{"cause"}}, false,
+			"by cause",
+			Options{Roots: []string{"cause"}},
+			false,
 			"cause=gc/write-barrier;main;work;gcWriteBarrier 2000\ncause=work/user;main;work 500\n" +
-				"cause=balance/tail;(no stack) 40\ncause=gc/assist;main;work 30\n", Left{1, -400, "nanoseconds"},
+				"cause=balance/tail;(no stack) 40\ncause=gc/assist;main;work 30\n",
+			Left{1, -400, "nanoseconds"},
 		},
 		{"shrunk", Options{}, true, "main;old 400\n", Left{3, 2570, "nanoseconds"}},
 		{
-			"another type", Options{Sample: "base"}, false,
-			"main;work 1050\nmain;old 700\nmain;work;gcWriteBarrier 100\nmain;same 9\n", Left{Unit: "nanoseconds"},
+			"another type",
+			Options{Sample: "base"},
+			false,
+			"main;work 1050\nmain;old 700\nmain;work;gcWriteBarrier 100\nmain;same 9\n",
+			Left{Unit: "nanoseconds"},
 		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/scaleprof/scaleprof/internal/record"
@@ -19,13 +20,14 @@ import (
 
 // Source is a file to import.
 type Source struct {
-	Path    string
-	Threads int // T as the user gave it, 0 to find out
+	Path    string // "-" is Options.Stdin, for text only
+	Threads int    // T as the user gave it, 0 to find out
 }
 
 // Options say what the sources do not.
 type Options struct {
 	Sources       []Source
+	Stdin         io.Reader
 	Name          string // target of loose profiles; "" for the only other target, or "program"
 	CPUs          int    // logical CPUs of the machine that the figures are from, 0 unknown
 	PhysicalCores int    // 0 unknown
@@ -95,7 +97,7 @@ func Read(ctx context.Context, opts Options) (*Import, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if err := f.read(ctx, src); err != nil {
+		if err := f.read(ctx, src, opts.Stdin); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,18 +52,18 @@ func profileKind(path string, p *profile.Profile) (string, error) {
 	for i, t := range p.SampleType {
 		types[i] = t.Type + "/" + t.Unit
 	}
-	all := strings.Join(types, " ")
+	has := func(typ string) bool { return slices.Contains(types, typ) }
 	switch {
-	case all == "samples/count cpu/nanoseconds":
+	case has("cpu/nanoseconds"):
 		return "cpu", nil
-	case all == "samples/count time/nanoseconds":
+	case has("time/nanoseconds"):
 		return "wall", nil
-	case all == "contentions/count delay/nanoseconds":
+	case has("contentions/count") && has("delay/nanoseconds"):
 		return contentionKind(path, p), nil
-	case strings.HasPrefix(all, "alloc_objects/count alloc_space/bytes"):
+	case has("alloc_space/bytes"):
 		return "allocs", nil
 	}
-	return "", fmt.Errorf("a profile of %s is of no use here; CPU, mutex, block, wall-clock and allocation profiles are", all)
+	return "", fmt.Errorf("a profile of %s is of no use here; CPU, mutex, block, wall-clock and allocation profiles are", strings.Join(types, ", "))
 }
 
 func contentionKind(path string, p *profile.Profile) string {

@@ -12,6 +12,9 @@ import (
 // maxText bounds the logs, which are read whole, in bytes.
 const maxText = 64 << 20
 
+// headBytes is how much of a file tells its form.
+const headBytes = 4096
+
 // form is what a file turned out to be.
 type form int
 
@@ -51,7 +54,13 @@ func printable(head []byte) bool {
 }
 
 // read adds one source.
-func (f *facts) read(ctx context.Context, src Source) error {
+func (f *facts) read(ctx context.Context, src Source, stdin io.Reader) error {
+	if src.Path == "-" {
+		if stdin == nil {
+			return errors.New("there is no standard input")
+		}
+		return f.readText(Source{Path: "standard input", Threads: src.Threads}, stdin)
+	}
 	file, err := os.Open(src.Path)
 	if err != nil {
 		return err
@@ -67,7 +76,7 @@ func (f *facts) read(ctx context.Context, src Source) error {
 	if !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", src.Path)
 	}
-	head := make([]byte, 4096)
+	head := make([]byte, headBytes)
 	n, err := io.ReadFull(file, head)
 	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading %s: %w", src.Path, err)
@@ -102,6 +111,8 @@ func (f *facts) readText(src Source, r io.Reader) error {
 		return fmt.Errorf("%s is longer than %d MB", src.Path, maxText>>20)
 	}
 	switch {
+	case recognise(text[:min(len(text), headBytes)]) != formText:
+		return fmt.Errorf("%s is no text; profiles and traces have to be files", src.Path)
 	case isSeedLog(text):
 		log, err := parseSeedLog(src.Path, text)
 		if err != nil {

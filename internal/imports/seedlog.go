@@ -127,7 +127,7 @@ func parseSeedLog(name string, text []byte) (*seedLog, error) {
 func seedFigure(m []string) (seedPoint, error) {
 	threads, err := strconv.Atoi(m[1])
 	if err != nil || threads < 1 || threads > maxThreads {
-		return seedPoint{}, fmt.Errorf("T is %s, which is not between 1 and %d", m[1], maxThreads)
+		return seedPoint{}, fmt.Errorf("%s workers: not between 1 and %d", m[1], maxThreads)
 	}
 	us, err := strconv.ParseInt(m[3], 10, 64)
 	if err != nil || us < 1 || us > maxWallNS/1000 {

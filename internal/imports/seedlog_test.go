@@ -106,7 +106,7 @@ func TestSeedLogFaults(t *testing.T) {
 		{"not a number", head + "8 threads total cost: fast\n", "x.log:3:"},
 		{"zero", head + "1 threads total cost: 0us\n", "x.log:3: 0us is no wall time"},
 		{"too long", head + "1 threads total cost: 99999999999999999999us\n", "x.log:3:"},
-		{"no threads", head + "0 threads total cost: 5us\n", "x.log:3: T is 0"},
+		{"no threads", head + "0 threads total cost: 5us\n", "x.log:3: 0 workers"},
 		{"no series", "=== RUN   TestScalability_Thread\n8 threads total cost: 5us\n", "x.log:2: a figure before"},
 		{"no CPUs", head + "num cpu: 0\n8 threads total cost: 5us\n", "x.log:3: 0 is no number of CPUs"},
 		{"no figure", head, "x.log: no figure"},
