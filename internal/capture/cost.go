@@ -97,12 +97,36 @@ const (
 )
 
 // settleBudget gives a capture without --budget the time that six blocks and
-// the profiled runs need, half as much again for arms and repeats.
+// the profiled runs need when windows are as long as wanted, and a quarter more
+// for arms and repeats. It does not depend on what the pilot measured: a noisy
+// machine is not to take longer.
 func (s *session) settleBudget() {
 	if s.m.Plan.BudgetNS != 0 {
 		return
 	}
-	s.m.Plan.BudgetNS = int64(min(max(s.estimate()*3/2, leastBudget), mostBudget))
+	measured := s.costs.pilot
+	s.guess()
+	s.m.Plan.BudgetNS = int64(min(max(s.estimate()*5/4, leastBudget), mostBudget))
+	s.costs.pilot = measured
+}
+
+// guess stands in for the pilot: windows are as long as wanted. Only of a target
+// whose operations are given is the length of a window known from elsewhere.
+func (s *session) guess() {
+	guessed := make(map[string]pilotCost)
+	full := s.pilotThreads()
+	for _, t := range s.m.Plan.Targets {
+		cost := pilotCost{full, s.windowWanted(), 100 * time.Millisecond}
+		if target := s.targets[t.Name]; target.FixedOps || s.opts.Ops > 0 {
+			if measured, ok := s.costs.pilot[t.Name]; ok {
+				cost = measured
+			} else if target.OpNS > 0 && t.Ops > 0 {
+				cost.window = time.Duration(float64(t.Ops) * float64(target.OpNS) / float64(full))
+			}
+		}
+		guessed[t.Name] = cost
+	}
+	s.costs.pilot = guessed
 }
 
 // estimate predicts the whole plan without arms that are still to be chosen.

@@ -32,18 +32,6 @@ func Describe(out io.Writer, opts Options) error {
 	return err
 }
 
-// guess stands in for the pilot.
-func (s *session) guess() {
-	s.costs.pilot = make(map[string]pilotCost)
-	for _, t := range s.m.Plan.Targets {
-		window := s.windowWanted()
-		if target := s.targets[t.Name]; t.Ops > 0 && target.OpNS > 0 {
-			window = time.Duration(t.Ops * target.OpNS / int64(s.pilotThreads()))
-		}
-		s.costs.pilot[t.Name] = pilotCost{s.pilotThreads(), window, 150 * time.Millisecond}
-	}
-}
-
 func (s *session) describe(b *strings.Builder) {
 	p := &s.m.Plan
 	fmt.Fprintf(b, "targets    %s\n", join(p.Targets, func(t record.Target) string { return t.Name }))
