@@ -84,9 +84,9 @@ func TestChecksumDoesNotDependOnTheNumberOfWorkers(t *testing.T) {
 				name += "/file"
 			}
 			t.Run(name, func(t *testing.T) {
-				const ops = 45
+				const ops = 30
 				var first workload.Tally
-				for _, workers := range []int{1, 2, 5} {
+				for _, workers := range []int{1, 3} {
 					in := prepare(t, w, workers, values)
 					sums := make(chan workload.Tally, workers)
 					for k := range workers {
@@ -268,18 +268,17 @@ func TestOwnDocuments(t *testing.T) {
 		if err := os.WriteFile(file, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range All() {
-			if w.Info().Unavailable != "" {
-				continue
-			}
-			in, err := w.Prepare(workload.Params{Workers: 2, Values: map[string]string{"json": file}})
-			if err != nil {
-				t.Fatalf("%s: %v", data, err)
-			}
-			whole, a, b := in.Work(0, 0, 9), in.Work(0, 0, 4), in.Work(1, 4, 9)
-			if err := in.Close(); err != nil || whole.Ops != 9 || whole.Sum != a.Sum+b.Sum {
-				t.Fatalf("%s: %v, %v of %v and %v", data, err, whole, a, b)
-			}
+		w := rapid.SampledFrom(All()).Draw(t, "library")
+		if w.Info().Unavailable != "" {
+			return
+		}
+		in, err := w.Prepare(workload.Params{Workers: 2, Values: map[string]string{"json": file}})
+		if err != nil {
+			t.Fatalf("%s: %v", data, err)
+		}
+		whole, a, b := in.Work(0, 0, 9), in.Work(0, 0, 4), in.Work(1, 4, 9)
+		if err := in.Close(); err != nil || whole.Ops != 9 || whole.Sum != a.Sum+b.Sum {
+			t.Fatalf("%s: %v, %v of %v and %v", data, err, whole, a, b)
 		}
 	})
 }
