@@ -26,7 +26,7 @@ type roundPlan struct {
 }
 
 const (
-	roundOps   = 2000 // operations of a round, about 10 ms of work at each T
+	roundOps   = 8000 // operations of a round, some 40 ms of work
 	computeOf  = 3 * micro
 	mergeSteps = 3 * micro
 )
@@ -77,8 +77,8 @@ func mergeSerial(s span) uint64 {
 	return sum
 }
 
-// skewed has operations that cost more the later they come, from a quarter to
-// seven quarters of the average. The workers' ranges are one piece each, so the
+// skewed has operations that cost more the later they come, from an eighth of
+// the average to twenty-two eighths. The workers' ranges are one piece each, so the
 // last worker has most of the work and the others are done early. The twin deals
 // the operations out like cards.
 type skewed struct {
@@ -113,9 +113,9 @@ func (s *skewed) Work(w int, lo, hi int64) workload.Tally {
 }
 
 func (s *skewed) op(i int64) uint64 {
-	const quarter = 5 * micro / 4
-	steps := quarter + 6*quarter*min(i, s.total)/s.total
-	return burn(uint64(i), int(steps))
+	const eighth = 5.0 * micro / 8
+	at := float64(min(i, s.total)) / float64(s.total) // 0 to 1
+	return burn(uint64(i), int(eighth+21*eighth*at*at))
 }
 
 // feed has one goroutine that makes the items, twice as slowly as one worker
@@ -244,30 +244,30 @@ func balancePairs() []pair {
 		{
 			info: workload.Info{
 				Name: "serial-phase", Title: "rounds whose second half one worker does for all",
-				Expect: string(cause.BalanceSerial), OpNS: 6_000,
+				Expect: string(cause.BalanceSerial), OpNS: 5_200,
 			},
 			bad: newRounds(true), fixed: newRounds(false), cure: "each worker does its share of the second half",
 		},
 		{
 			info: workload.Info{
 				Name: "tail", Title: "operations that cost more the later they come, cut into equal counts",
-				Expect: string(cause.BalanceTail), OpNS: 5_000,
+				Expect: string(cause.BalanceTail), OpNS: 4_400,
 			},
 			bad: newSkewed(false), fixed: newSkewed(true), cure: "the operations are dealt out one by one",
 		},
 		{
 			info: workload.Info{
 				Name: "producer", Title: "one goroutine makes what all workers use",
-				Expect: string(cause.BalanceSerial), OpNS: 12_000,
+				Expect: string(cause.BalanceSerial), OpNS: 11_000,
 			},
 			bad:   newFeed,
 			fixed: func(workload.Params) (workload.Instance, error) { return newSelfFed(), nil },
-			cure:  "each worker makes what it uses",
+			cure:  "each worker makes what it uses", cheap: 16_500,
 		},
 		{
 			info: workload.Info{
 				Name: "sleep-wait", Title: "a section in use is waited for with time.Sleep",
-				Expect: string(cause.IOSleep), OpNS: 10_000,
+				Expect: string(cause.IOSleep), OpNS: 8_900,
 			},
 			bad: newNapping(true), fixed: newNapping(false), cure: "a section for each worker",
 		},

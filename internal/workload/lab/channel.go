@@ -83,24 +83,25 @@ func newHandoff(every int64) maker {
 // the channel's own lock, which spins. The twin has a channel for each worker.
 type fan struct {
 	noClose
-	items []chan *padded[uint64]
+	queues []chan uint32 // of numbers of items
+	items  []padded[uint64]
 }
 
 const (
-	fanItems = 64
+	fanItems = 64 // for each worker
 	fanPerOp = 16
 )
 
 func (f *fan) Work(w int, lo, hi int64) workload.Tally {
-	items := f.items[w%len(f.items)]
+	queue := f.queues[w%len(f.queues)]
 	var sum uint64
 	for i := lo; i < hi; i++ {
 		v := uint64(i)
 		for range fanPerOp {
-			item := <-items
-			item.value = burn(v, micro/10)
-			v = item.value
-			items <- item
+			k := <-queue
+			v = burn(v, micro/20)
+			f.items[k].value = v
+			queue <- k
 		}
 		sum += v
 	}
@@ -109,23 +110,19 @@ func (f *fan) Work(w int, lo, hi int64) workload.Tally {
 
 func newFan(one bool) maker {
 	return func(p workload.Params) (workload.Instance, error) {
-		channels := p.Workers
+		f := &fan{items: make([]padded[uint64], fanItems*p.Workers)}
+		queues := p.Workers
 		if one {
-			channels = 1
+			queues = 1
 		}
-		f := &fan{}
-		for range channels {
-			items := make(chan *padded[uint64], fanItems)
-			for range max(fanItems/2/channels, 1) {
-				items <- new(padded[uint64])
+		each := len(f.items) / queues
+		for q := range queues {
+			// Twice the room needed: a give-back never waits.
+			queue := make(chan uint32, 2*each)
+			for k := range each {
+				queue <- uint32(q*each + k)
 			}
-			f.items = append(f.items, items)
-		}
-		if one {
-			// Every worker may hold one item at a time.
-			for len(f.items[0]) < p.Workers && len(f.items[0]) < fanItems {
-				f.items[0] <- new(padded[uint64])
-			}
+			f.queues = append(f.queues, queue)
 		}
 		return f, nil
 	}
@@ -138,10 +135,15 @@ func newFan(one bool) maker {
 type selectDone struct {
 	noClose
 	inbox []chan uint64
-	done  []chan struct{}
+	done  []chan bool
 }
 
-const selectsPerOp = 16
+const (
+	selectsPerOp = 16
+	// channelRoom keeps the heads of two channels on different cache lines: the
+	// buffer lies behind the head.
+	channelRoom = 256
+)
 
 func (s *selectDone) Work(w int, lo, hi int64) workload.Tally {
 	inbox, done := s.inbox[w], s.done[w]
@@ -149,7 +151,7 @@ func (s *selectDone) Work(w int, lo, hi int64) workload.Tally {
 	for i := lo; i < hi; i++ {
 		v := uint64(i)
 		for range selectsPerOp {
-			inbox <- burn(v, micro/10)
+			inbox <- burn(v, micro/20)
 			select {
 			case v = <-inbox:
 			case <-done:
@@ -165,12 +167,12 @@ func newSelectDone(one bool) maker {
 	return func(p workload.Params) (workload.Instance, error) {
 		s := &selectDone{}
 		for w := range p.Workers {
-			s.inbox = append(s.inbox, make(chan uint64, 1))
+			s.inbox = append(s.inbox, make(chan uint64, channelRoom))
 			if one && w > 0 {
 				s.done = append(s.done, s.done[0])
 				continue
 			}
-			s.done = append(s.done, make(chan struct{}))
+			s.done = append(s.done, make(chan bool, channelRoom))
 		}
 		return s, nil
 	}
@@ -181,21 +183,21 @@ func channelPairs() []pair {
 		{
 			info: workload.Info{
 				Name: "channel-handoff", Title: "results delivered in turn, one hand-over each",
-				Expect: string(cause.LockChannel), OpNS: 3_100, Delay: []string{string(cause.LockChannel)},
+				Expect: string(cause.LockChannel), OpNS: 2_800, Delay: []string{string(cause.LockChannel)},
 			},
 			bad: newHandoff(1), fixed: newHandoff(4096), cure: "results delivered in turn, 4096 at a time",
 		},
 		{
 			info: workload.Info{
 				Name: "channel-fan", Title: "small items from and back to one buffered channel",
-				Expect: string(cause.LockChannel), OpNS: 3_000,
+				Expect: string(cause.LockChannel), OpNS: 1_400,
 			},
 			bad: newFan(true), fixed: newFan(false), cure: "a channel for each worker",
 		},
 		{
 			info: workload.Info{
 				Name: "select-shared-done", Title: "select over an own inbox and one shared done channel",
-				Expect: string(cause.LockSelect), OpNS: 4_000,
+				Expect: string(cause.LockSelect), OpNS: 1_700,
 			},
 			bad: newSelectDone(true), fixed: newSelectDone(false), cure: "a done channel for each worker",
 		},

@@ -55,7 +55,8 @@ type pair struct {
 	bad   maker
 	fixed maker  // nil for a control
 	cure  string // the twin's title
-	// fixedInfo adapts the twin's Info where it differs by more than its name.
+	cheap int64  // the twin's OpNS where it differs, 0 where it does not
+	// fixedInfo adapts the twin's Info where it differs by more than that.
 	fixedInfo func(*workload.Info)
 }
 
@@ -75,6 +76,9 @@ func (p pair) forms() []workload.Workload {
 	fixed.Title = p.cure
 	fixed.Expect = None
 	bad.Twin = fixed.Name
+	if p.cheap > 0 {
+		fixed.OpNS = p.cheap
+	}
 	if p.fixedInfo != nil {
 		p.fixedInfo(&fixed)
 	}
@@ -138,6 +142,12 @@ func (d delay) spend() {
 type noClose struct{}
 
 func (noClose) Close() error { return nil }
+
+// apart makes a buffer of n bytes that shares no cache line with another.
+func apart(n int) []byte {
+	const room = 256
+	return make([]byte, n+2*room)[room : room+n : room+n]
+}
 
 // padded keeps a value away from its neighbours' cache lines. Two lines are
 // kept free, because the hardware also fetches the neighbour of a line.

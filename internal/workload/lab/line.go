@@ -110,14 +110,14 @@ func linePairs() []pair {
 		{
 			info: workload.Info{
 				Name: "atomic-counter", Title: "one atomic counter, added to at every step",
-				Expect: string(cause.MemoryContendedLine), OpNS: 1_500,
+				Expect: string(cause.MemoryContendedLine), OpNS: 850,
 			},
 			bad: newCounting(false), fixed: newCounting(true), cure: "the counter is added to once per operation",
 		},
 		{
 			info: workload.Info{
 				Name: "false-sharing", Title: "own counters that lie on one cache line",
-				Expect: string(cause.MemoryContendedLine), OpNS: 700,
+				Expect: string(cause.MemoryContendedLine), OpNS: 600,
 			},
 			bad: newTallies(false), fixed: newTallies(true), cure: "own counters on lines of their own",
 		},

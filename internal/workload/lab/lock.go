@@ -193,21 +193,21 @@ func lockPairs() []pair {
 		{
 			info: workload.Info{
 				Name: "mutex", Title: "four fifths of every operation under one sync.Mutex",
-				Expect: string(cause.LockMutex), OpNS: 5_000, Delay: []string{string(cause.LockMutex)},
+				Expect: string(cause.LockMutex), OpNS: 4_500, Delay: []string{string(cause.LockMutex)},
 			},
 			bad: newMutex(true), fixed: newMutex(false), cure: "one lock for each worker",
 		},
 		{
 			info: workload.Info{
 				Name: "mutex-long-holder", Title: "one lock, held briefly by most and long by every 64th operation",
-				Expect: string(cause.LockMutex), OpNS: 8_500, Delay: []string{string(cause.LockMutex)},
+				Expect: string(cause.LockMutex), OpNS: 7_600, Delay: []string{string(cause.LockMutex)},
 			},
 			bad: newLongHolder(false), fixed: newLongHolder(true), cure: "the long work is done outside the lock",
 		},
 		{
 			info: workload.Info{
 				Name: "rwmutex-readers", Title: "readers only, all through one sync.RWMutex",
-				Expect: string(cause.LockRWMutex), OpNS: 3_000, Delay: []string{string(cause.LockRWMutex)},
+				Expect: string(cause.LockRWMutex), OpNS: 1_200, Delay: []string{string(cause.LockRWMutex)},
 			},
 			bad: newReaders, fixed: newSnapshotReaders, cure: "readers load an immutable snapshot",
 		},

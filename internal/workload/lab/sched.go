@@ -17,7 +17,7 @@ type churn struct {
 	inLine bool
 }
 
-const churnParts = 8
+const churnParts = 16
 
 func (c churn) Work(_ int, lo, hi int64) workload.Tally {
 	var sum uint64
@@ -46,7 +46,7 @@ func (c churn) Work(_ int, lo, hi int64) workload.Tally {
 }
 
 func churnPart(to *uint64, i int64, k int) {
-	*to = burn(uint64(i)+uint64(k)<<40, micro/4)
+	*to = burn(uint64(i)+uint64(k)<<40, micro/20)
 }
 
 func newChurn(inLine bool) maker {
@@ -57,10 +57,10 @@ func schedPairs() []pair {
 	return []pair{
 		{
 			info: workload.Info{
-				Name: "goroutine-churn", Title: "a goroutine for every quarter of a microsecond of work",
-				Expect: "sched", OpNS: 5_000, ProcsThreads: true,
+				Name: "goroutine-churn", Title: "a goroutine for every few tens of nanoseconds of work",
+				Expect: "sched", OpNS: 5_500, ProcsThreads: true,
 			},
-			bad: newChurn(false), fixed: newChurn(true), cure: "the small parts are done in line",
+			bad: newChurn(false), fixed: newChurn(true), cure: "the small parts are done in line", cheap: 700,
 		},
 		{
 			// More workers and Ps than CPUs cannot lose for a subtle reason: each

@@ -5,49 +5,53 @@ import (
 	"github.com/scaleprof/scaleprof/internal/workload"
 )
 
-// streams adds up a long array, a slice of it in each operation. The workers'
-// slices follow each other through memory that no cache holds, so what limits
-// them is the memory itself, and the cores share it. The twin does as many
-// additions on a slice that stays in the core's own cache.
+// streams sets a long array, a slice of it in each operation. Each worker goes
+// through memory of its own that no cache holds, so what limits it is the memory
+// itself, which the cores share: nothing in the program is contended. The twin
+// sets as many words in an array that stays in the core's own cache.
 type streams struct {
 	noClose
-	words []uint64
-	slice int // words of an operation
+	areas [][]uint64 // one for each worker
 }
 
 const (
-	streamWords = 64 << 20 / 8
-	sliceWords  = 32 << 10 / 8
+	streamWords = 256 << 20 / 8 // of all workers together
+	sliceWords  = 32 << 10 / 8  // of an operation
 )
 
 func (s *streams) Work(w int, lo, hi int64) workload.Tally {
+	area := s.areas[w]
+	slices := int64(len(area) / sliceWords)
 	var sum uint64
-	slices := int64(len(s.words) / s.slice)
 	for i := lo; i < hi; i++ {
-		at := int(i%slices) * s.slice
-		sum += addUp(s.words[at:at+s.slice]) + uint64(i)
+		at := i % slices * sliceWords
+		sum += set(area[at:at+sliceWords], uint64(i))
 	}
 	return workload.Tally{Ops: hi - lo, Sum: sum}
 }
 
 //go:noinline
-func addUp(words []uint64) uint64 {
-	var a, b, c, d uint64
+func set(words []uint64, v uint64) uint64 {
 	for len(words) >= 8 {
-		a += words[0] + words[4]
-		b += words[1] + words[5]
-		c += words[2] + words[6]
-		d += words[3] + words[7]
+		words[0], words[1], words[2], words[3] = v, v, v, v
+		words[4], words[5], words[6], words[7] = v, v, v, v
 		words = words[8:]
+		v++
 	}
-	return a + b + c + d
+	return v
 }
 
-func newStreams(words int) maker {
+func newStreams(long bool) maker {
 	return func(p workload.Params) (workload.Instance, error) {
-		s := &streams{words: make([]uint64, words), slice: sliceWords}
-		for i := range s.words {
-			s.words[i] = 1
+		words := sliceWords
+		if long {
+			words = max(streamWords/p.Workers, sliceWords)
+		}
+		s := &streams{}
+		for range p.Workers {
+			area := make([]uint64, words)
+			set(area, 0) // the first touch belongs to no operation
+			s.areas = append(s.areas, area)
 		}
 		return s, nil
 	}
@@ -57,10 +61,10 @@ func streamPairs() []pair {
 	return []pair{
 		{
 			info: workload.Info{
-				Name: "memory-bandwidth", Title: "a long array read from memory",
+				Name: "memory-bandwidth", Title: "a long array set in memory",
 				Expect: string(cause.MemoryBandwidth), OpNS: 3_000,
 			},
-			bad: newStreams(streamWords), fixed: newStreams(sliceWords), cure: "a short array read from the cache",
+			bad: newStreams(true), fixed: newStreams(false), cure: "a short array set in the cache", cheap: 1_000,
 		},
 	}
 }
