@@ -12,6 +12,7 @@ type located struct {
 	Site
 	base, grown float64 // ns; growth beyond the ceiling, may be negative
 	weight      float64 // ns at base and peak together, for the noise
+	pcs         []uint64
 }
 
 // slowMemory is the loss of the memory kernels above which memory may explain
@@ -162,6 +163,11 @@ func sum(sites []located) float64 {
 func part(id cause.ID, sites []located, keep float64, likely bool) Part {
 	p := Part{Cause: id, Likely: likely, NS: int64(sum(sites) * keep)}
 	for _, s := range sites {
+		if s.grown > 0 {
+			p.PCs = append(p.PCs, s.pcs...)
+		}
+	}
+	for _, s := range sites {
 		if len(p.Sites) == maxSites || s.grown <= 0 {
 			break
 		}
@@ -185,6 +191,7 @@ func (r *Result) fit(parts []Part, rest float64) {
 		if i := slices.IndexFunc(merged, func(m Part) bool { return m.Cause == p.Cause }); i >= 0 {
 			m := &merged[i]
 			m.NS += p.NS
+			m.PCs = append(m.PCs, p.PCs...)
 			m.Sites = append(m.Sites, p.Sites...)
 			slices.SortStableFunc(m.Sites, func(a, b Site) int { return int(min(max(b.NS-a.NS, -1), 1)) })
 			m.Sites = m.Sites[:min(len(m.Sites), maxSites)]

@@ -96,8 +96,9 @@ func (s Site) String() string {
 type Part struct {
 	Cause  cause.ID
 	NS     int64
-	Likely bool   // by the best guess: only process mode could decide, and it was not captured
-	Sites  []Site // largest first, at most maxSites
+	Likely bool     // by the best guess: only process mode could decide, and it was not captured
+	Sites  []Site   // largest first, at most maxSites
+	PCs    []uint64 // addresses of the samples that it rests on, as the process saw them; nil for all
 }
 
 // Detail says in a line what the part rests on.

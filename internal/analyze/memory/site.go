@@ -125,6 +125,7 @@ func (m *image) sites(ctx context.Context, addresses []*address, stretch float64
 			out = append(out, located{Site: s})
 		}
 		grown := a.peak - a.base*stretch
+		out[i].pcs = append(out[i].pcs, a.pc)
 		out[i].base += a.base
 		out[i].grown += grown
 		out[i].weight += a.base + a.peak
