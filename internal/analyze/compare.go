@@ -152,7 +152,7 @@ func (p *pair) divideUser(rows map[cause.ID][2]float64) {
 }
 
 // rows turns figures into the report's rows, largest excess first, integers
-// that add up exactly: what rounding leaves goes to unexplained.
+// that add up exactly.
 func (p *pair) rows(f figures) []report.Row {
 	if len(p.baseRows) == 0 || len(p.peakRows) == 0 {
 		return nil
@@ -172,10 +172,19 @@ func (p *pair) rows(f figures) []report.Row {
 		sumPeak += peak
 		out = append(out, report.Row{Cause: string(id), Group: id.Group(), BaseNS: base, PeakNS: peak})
 	}
-	out = append(out, report.Row{
+	rest := f.rows[cause.Unexplained]
+	left := report.Row{
 		Cause: string(cause.Unexplained), Group: cause.Unexplained.Group(),
-		BaseNS: slotBase - sumBase, PeakNS: slotPeak - sumPeak,
-	})
+		BaseNS: int64(math.Round(rest[0])), PeakNS: int64(math.Round(rest[1])),
+	}
+	// What rounding leaves, some nanoseconds, goes where it shows least.
+	if n := largest(out); n != nil {
+		n.BaseNS += slotBase - sumBase - left.BaseNS
+		n.PeakNS += slotPeak - sumPeak - left.PeakNS
+	} else {
+		left.BaseNS, left.PeakNS = slotBase, slotPeak
+	}
+	out = append(out, left)
 	for i := range out {
 		r := &out[i]
 		r.ExcessNS = r.PeakNS - r.BaseNS
@@ -187,4 +196,15 @@ func (p *pair) rows(f figures) []report.Row {
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].ExcessNS > out[j].ExcessNS })
 	return out
+}
+
+// largest is the row with most time at peak, nil of none.
+func largest(rows []report.Row) *report.Row {
+	var top *report.Row
+	for i := range rows {
+		if top == nil || rows[i].PeakNS > top.PeakNS {
+			top = &rows[i]
+		}
+	}
+	return top
 }

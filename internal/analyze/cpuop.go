@@ -38,7 +38,7 @@ func (l *loaded) cpuPerOp(base, peak *cell) []report.CPURow {
 // onCPU is a cell's CPU time by cause and path, as shares of the whole.
 type onCPU struct {
 	byCause   map[cause.ID]float64
-	byPath    map[cause.ID]map[*path]float64
+	byPath    map[cause.ID]map[*callPath]float64
 	perOp     float64 // CPU ns per operation, all of it
 	wallPerOp float64
 }
@@ -48,7 +48,7 @@ func (c *cell) onCPU() *onCPU {
 	if math.IsNaN(cpu) || c.ops <= 0 {
 		return nil
 	}
-	out := &onCPU{byCause: map[cause.ID]float64{}, byPath: map[cause.ID]map[*path]float64{}, perOp: cpu / float64(c.ops), wallPerOp: wall / float64(c.ops)}
+	out := &onCPU{byCause: map[cause.ID]float64{}, byPath: map[cause.ID]map[*callPath]float64{}, perOp: cpu / float64(c.ops), wallPerOp: wall / float64(c.ops)}
 	total := 0.0
 	for _, o := range c.profiled {
 		for _, s := range o.onCPU {

@@ -37,21 +37,27 @@ func Explain(ctx context.Context, src *record.Capture, opt Options) (*report.Rep
 	if len(r.Series) == 0 {
 		return nil, fmt.Errorf("the capture holds no finished timed run")
 	}
+	var pairs []*explained
 	for _, g := range groups {
 		if g.arm != record.Baseline {
 			continue
 		}
-		c, err := l.comparison(ctx, g, groups, opt)
+		e, err := l.comparison(ctx, g, groups, opt)
 		if err != nil {
 			return nil, err
 		}
-		if c != nil {
-			r.Comparisons = append(r.Comparisons, *c)
+		if e != nil {
+			pairs = append(pairs, e)
+			r.Comparisons = append(r.Comparisons, *e.c)
 		}
 	}
 	contrast(r)
 	if opt.OutDir != "" {
-		l.annotate(ctx, src, r, groups, opt.OutDir)
+		l.annotate(ctx, src, r, pairs, opt.OutDir)
+	}
+	have := fileSet(r.Files)
+	for i, e := range pairs {
+		r.Comparisons[i].Verdict.Evidence = evidence(r.Comparisons[i].Verdict.Evidence, e, have)
 	}
 	if !m.Complete {
 		l.warn(nil, "incomplete", "the capture was not finished; the figures are of the runs that were")
@@ -62,7 +68,7 @@ func Explain(ctx context.Context, src *record.Capture, opt Options) (*report.Rep
 
 // comparison accounts for what a group lost between two T, nil where there is
 // but one T.
-func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt Options) (*report.Comparison, error) {
+func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt Options) (*explained, error) {
 	base, peak, err := l.choose(g, opt)
 	if err != nil || base == nil {
 		return nil, err
@@ -96,7 +102,7 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 	c.Verdict = judge(c, append(gatesOf(base, len(p.baseWall)), gatesOf(peak, len(p.peakWall))...))
 	c.Potential = potentialOf(c)
 	c.Notes = notes(l.manifest, g, base, peak)
-	return c, nil
+	return &explained{c: c, p: &p, division: division}, nil
 }
 
 // choose picks the two cells to compare: those asked for, else from half of the

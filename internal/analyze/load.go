@@ -123,6 +123,7 @@ func (l *loaded) book(r *record.Run) *observation {
 	}
 	o := &observation{run: r}
 	c.profiled = append(c.profiled, o)
+	c.profiledRuns = append(c.profiledRuns, r)
 	return o
 }
 

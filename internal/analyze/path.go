@@ -6,20 +6,20 @@ import (
 	"github.com/scaleprof/scaleprof/internal/analyze/lanes"
 )
 
-// path is a call path by function names, leaf first, with the leaf's source line.
-type path struct {
+// callPath is a call path by function names, leaf first, with the leaf's source line.
+type callPath struct {
 	frames []string
 	source string // file:line of the leaf frame that is the user's, "" unknown
 }
 
 // pathTable interns call paths so that the same path of different runs is one
 // pointer.
-type pathTable map[string]*path
+type pathTable map[string]*callPath
 
 // maxPathFrames bounds a path in the report; the full one is in the profiles.
 const maxPathFrames = 64
 
-func (t pathTable) stack(s *lanes.Stack) *path {
+func (t pathTable) stack(s *lanes.Stack) *callPath {
 	if s == nil {
 		return nil
 	}
@@ -42,12 +42,12 @@ func (t pathTable) stack(s *lanes.Stack) *path {
 	return p
 }
 
-func (t pathTable) names(names []string) *path {
+func (t pathTable) names(names []string) *callPath {
 	key := strings.Join(names, "\x00")
 	if p, ok := t[key]; ok {
 		return p
 	}
-	p := &path{frames: names}
+	p := &callPath{frames: names}
 	t[key] = p
 	return p
 }

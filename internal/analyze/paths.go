@@ -10,12 +10,12 @@ import (
 // pathShares holds, by cause and call path, the mean share of slot time over a
 // cell's observations.
 type pathShares struct {
-	victim  map[cause.ID]map[*path]float64
-	culprit map[cause.ID]map[*path]float64
+	victim  map[cause.ID]map[*callPath]float64
+	culprit map[cause.ID]map[*callPath]float64
 }
 
 func (c *cell) pathShares(table pathTable) pathShares {
-	out := pathShares{victim: map[cause.ID]map[*path]float64{}, culprit: map[cause.ID]map[*path]float64{}}
+	out := pathShares{victim: map[cause.ID]map[*callPath]float64{}, culprit: map[cause.ID]map[*callPath]float64{}}
 	n := 0
 	for _, o := range c.profiled {
 		if o.account != nil && o.account.SlotNS > 0 {
@@ -35,12 +35,12 @@ func (c *cell) pathShares(table pathTable) pathShares {
 	return out
 }
 
-func add(m map[cause.ID]map[*path]float64, id cause.ID, p *path, v float64) {
+func add(m map[cause.ID]map[*callPath]float64, id cause.ID, p *callPath, v float64) {
 	if p == nil || len(p.frames) == 0 {
 		return
 	}
 	if m[id] == nil {
-		m[id] = map[*path]float64{}
+		m[id] = map[*callPath]float64{}
 	}
 	m[id][p] += v
 }
@@ -50,9 +50,9 @@ const maxRowStacks = 5
 
 // growth lists the call paths that grew most from base to peak, in slot time,
 // largest first; paths that shrank are left to the loss profile.
-func growth(base, peak map[*path]float64, slotBase, slotPeak, wallPeak float64) []report.Stack {
+func growth(base, peak map[*callPath]float64, slotBase, slotPeak, wallPeak float64) []report.Stack {
 	type grown struct {
-		p  *path
+		p  *callPath
 		ns float64
 	}
 	var all []grown

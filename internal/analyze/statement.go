@@ -14,12 +14,14 @@ import (
 // where a block has no usable run.
 type cell struct {
 	record.Cell
-	ops       int64
-	timed     []*record.Run // by block, nil where missing
-	wall      []float64     // ns, by block
-	cpu       []float64     // rusage user + system of all processes, ns, by block
-	profiled  []*observation
-	perturbed float64 // profiled wall over timed wall, medians; NaN where not known
+	ops      int64
+	timed    []*record.Run // by block, nil where missing
+	wall     []float64     // ns, by block
+	cpu      []float64     // rusage user + system of all processes, ns, by block
+	profiled []*observation
+	// profiledRuns are all runs with profiles, also those without an account.
+	profiledRuns []*record.Run
+	perturbed    float64 // profiled wall over timed wall, medians; NaN where not known
 }
 
 // observation is one profiled run with its account of slot time.
@@ -33,7 +35,7 @@ type observation struct {
 // the profile's own period (not yet scaled to rusage).
 type cpuSample struct {
 	cause      cause.ID
-	path       *path
+	path       *callPath
 	names      []string // until they are interned as path
 	ns         float64
 	background bool // a GC worker, sweeper or scavenger: beside the lanes, not in them

@@ -1,14 +1,9 @@
 package analyze
 
 import (
-	"context"
-
-	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
 )
 
-func (l *loaded) annotate(ctx context.Context, src *record.Capture, r *report.Report, groups []*group, out string) {
-}
 func (l *loaded) experiments(c *report.Comparison, groups []*group, g *group, base, peak *cell) {}
 func (l *loaded) knee(g *group) int                                                             { return 0 }
 func (l *loaded) series(g *group) report.Series {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -154,17 +155,25 @@ func (t *textWriter) verdict(r *Report, c *Comparison) {
 	}
 	for _, e := range c.Verdict.Evidence {
 		// A command is never broken: it is there to be copied.
-		t.printf("    see: %s\n", e)
+		t.printf("    see: %s\n", inCapture(r, e))
 	}
 }
 
+// files names the outputs that a reader opens first, and says where the rest is.
 func (t *textWriter) files(r *Report) {
 	if len(r.Files) == 0 {
 		return
 	}
 	t.heading("Files")
+	shown := 0
 	for _, f := range r.Files {
-		t.printf("  %s\n", f.OpenWith)
+		if f.Kind == "loss" {
+			t.printf("  %s\n", inCapture(r, f.OpenWith))
+			shown++
+		}
+	}
+	if more := len(r.Files) - shown; more > 0 {
+		t.paragraph(fmt.Sprintf("and %d more profiles (cpu, slots, blame, mutex, block, wall) in %s", more, inCapture(r, "out/")), "  ")
 	}
 }
 
@@ -191,3 +200,27 @@ func (t *textWriter) warnings(r *Report) {
 }
 
 const maxWarnings = 8
+
+// inCapture makes the files of a command those of the capture as the user named
+// it, so that the command can be pasted where scaleprof ran.
+func inCapture(r *Report, command string) string {
+	if r.Capture == "" {
+		return command
+	}
+	fields := strings.Split(command, " ")
+	for i, f := range fields {
+		if strings.HasPrefix(f, "out/") || strings.HasPrefix(f, "runs/") {
+			fields[i] = shellQuote(filepath.Join(r.Capture, f))
+		}
+	}
+	return strings.Join(fields, " ")
+}
+
+func shellQuote(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("/._-+=:@%,", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
