@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/pprof/profile"
 	"github.com/urfave/cli/v3"
@@ -79,8 +80,11 @@ func exportAs(env *environment, w io.Writer, p *profile.Profile, file string, cm
 		var left export.Left
 		left, err = export.Folded(w, p, opt, shrunk)
 		if err == nil && left.Paths > 0 && !shrunk {
-			fmt.Fprintf(env.Stderr, "scaleprof: warning: %d call paths shrank, by %d %s in all, and are left out: flame graphs cannot draw less than nothing\n",
-				left.Paths, -left.Sum, left.Unit)
+			by := fmt.Sprintf("%d %s", -left.Sum, left.Unit)
+			if left.Unit == "nanoseconds" {
+				by = time.Duration(-left.Sum).String()
+			}
+			fmt.Fprintf(env.Stderr, "scaleprof: warning: %d call paths shrank, by %s in all, and are left out: flame graphs cannot draw less than nothing\n", left.Paths, by)
 			fmt.Fprintln(env.Stderr, "scaleprof: hint: --shrunk writes them instead, --format difffolded both sides")
 		}
 	case "difffolded":
