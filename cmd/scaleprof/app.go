@@ -71,6 +71,13 @@ func run(ctx context.Context, args []string, env *environment) int {
 }
 
 func newApp(env *environment) *cli.Command {
+	usage := func(_ context.Context, _ *cli.Command, err error, _ bool) error {
+		return &codedError{code: exitUsage, err: err}
+	}
+	all := commands(env)
+	for _, c := range all {
+		c.OnUsageError = usage // not inherited
+	}
 	return &cli.Command{
 		Name:      "scaleprof",
 		Usage:     "where did the cores go?",
@@ -78,9 +85,7 @@ func newApp(env *environment) *cli.Command {
 		ErrWriter: env.Stderr,
 		// run maps errors to exit codes; the library must not exit by itself.
 		ExitErrHandler: func(context.Context, *cli.Command, error) {},
-		OnUsageError: func(_ context.Context, _ *cli.Command, err error, _ bool) error {
-			return &codedError{code: exitUsage, err: err}
-		},
-		Commands: commands(env),
+		OnUsageError:   usage,
+		Commands:       all,
 	}
 }
