@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/scaleprof/scaleprof/internal/analyze"
+	"github.com/scaleprof/scaleprof/internal/record"
 )
 
 // summarise ends `scaleprof capture` with the explanation of what it captured.
@@ -16,4 +17,11 @@ func summarise(ctx context.Context, env *environment, dir string) error {
 }
 
 // chooseArms names the arms that test the top causes of a capture so far.
-func chooseArms(context.Context, string) ([]string, error) { return nil, nil }
+func chooseArms(ctx context.Context, dir string) ([]string, error) {
+	c, err := record.Load(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	return analyze.ChooseArms(ctx, c)
+}

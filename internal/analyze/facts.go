@@ -3,6 +3,7 @@ package analyze
 import (
 	"fmt"
 
+	"github.com/scaleprof/scaleprof/internal/analyze/cause"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
 )
@@ -104,10 +105,14 @@ func contrastText(a, b *report.Comparison, shared float64) string {
 }
 
 // potentialOf is the efficiency at peak if the verdict's cause (its group,
-// where the report argues by group) cost no more than at base, by attribution.
+// where the report argues by group) cost no more than at base: from the arm that
+// proves it where there is one, else by attribution.
 func potentialOf(c *report.Comparison) *report.Potential {
 	if c.Verdict.Cause == nil || c.SlotPeakNS <= 0 {
 		return nil
+	}
+	if e := proof(c); e != nil {
+		return fromArm(c, e)
 	}
 	var row, group int64
 	var iv report.Interval
@@ -133,6 +138,34 @@ func potentialOf(c *report.Comparison) *report.Potential {
 			return float64(c.SlotBaseNS) / (float64(c.SlotPeakNS) - cores*wall)
 		}
 		p.CI = finite([2]float64{at(iv[0]), at(iv[1])})
+	}
+	return p
+}
+
+// proof is the experiment that bears out the verdict's group with most effect.
+func proof(c *report.Comparison) *report.Experiment {
+	var best *report.Experiment
+	if c.Verdict.Confidence != "proven" {
+		return nil
+	}
+	for i := range c.Experiments {
+		e := &c.Experiments[i]
+		for _, t := range e.Tests {
+			if c.Verdict.Group != nil && cause.ID(t).Group() == *c.Verdict.Group && (best == nil || e.EffectCores > best.EffectCores) {
+				best = e
+			}
+		}
+	}
+	return best
+}
+
+// fromArm takes the arm's effect off the peak.
+func fromArm(c *report.Comparison, e *report.Experiment) *report.Potential {
+	wall := float64(c.SlotPeakNS) / float64(c.Peak)
+	at := func(cores float64) float64 { return float64(c.SlotBaseNS) / (float64(c.SlotPeakNS) - cores*wall) }
+	p := &report.Potential{WithoutCauseEfficiency: at(e.EffectCores), From: "the " + e.Arm + " arm"}
+	if e.EffectCI != nil {
+		p.CI = finite([2]float64{at(e.EffectCI[0]), at(e.EffectCI[1])})
 	}
 	return p
 }

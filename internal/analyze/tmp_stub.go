@@ -4,8 +4,7 @@ import (
 	"github.com/scaleprof/scaleprof/internal/report"
 )
 
-func (l *loaded) experiments(c *report.Comparison, groups []*group, g *group, base, peak *cell) {}
-func (l *loaded) knee(g *group) int                                                             { return 0 }
+func (l *loaded) knee(g *group) int { return 0 }
 func (l *loaded) series(g *group) report.Series {
 	return report.Series{Target: g.target, Mode: g.mode, Arm: g.arm, Points: l.points(g), Models: []report.Model{}}
 }

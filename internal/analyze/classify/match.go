@@ -22,11 +22,13 @@ type prefix struct {
 
 // compile builds the matcher of a table.
 func compile(table []member) *matcher {
-	exact, byPrefix := map[string]set{}, map[string]set{}
+	exact, byPrefix, only := map[string]set{}, map[string]set{}, map[string]set{}
 	for _, m := range table {
 		for _, name := range m.names {
 			if p, ok := strings.CutSuffix(name, "*"); ok {
 				byPrefix[p] |= m.families
+			} else if name, ok := strings.CutPrefix(name, "="); ok {
+				only[name] |= m.families
 			} else {
 				exact[name] |= m.families
 			}
@@ -51,6 +53,9 @@ func compile(table []member) *matcher {
 	}
 	for name, families := range m.exact {
 		m.exact[name] = families | m.byPrefix(name)
+	}
+	for name, families := range only {
+		m.exact[name] = families
 	}
 	return m
 }

@@ -34,6 +34,7 @@ const (
 	clearing     // memory is zeroed
 	netpoll      // the network poller
 	timer        // timers
+	timerRun     // timers that are due
 	rwmutex
 	waitgroup
 	cond
@@ -48,6 +49,7 @@ const (
 	selecting
 	channel
 	runtimeLock // waiting for, or waking a waiter of, a lock of the runtime
+	unlocked    // where the mutex profile books a lock of the runtime
 	monitor     // the runtime's own watching thread
 	find        // looking for work, waking and parking threads
 	preempt     // giving up a P
@@ -65,7 +67,8 @@ const (
 )
 
 // member puts functions into families. A name that ends in '*' stands for all
-// functions that begin so. Names are as runtime/pprof and the execution trace
+// functions that begin so, one that begins with '=' for that function in no
+// other family. Names are as runtime/pprof and the execution trace
 // give them, from Go 1.24 to 1.27; names that one version lacks do no harm.
 type member struct {
 	families set
@@ -87,6 +90,8 @@ var members = []member{
 		"runtime.saveBlockEventStack", "runtime.(*mLockProfile).recordUnlock", "runtime.(*mLockProfile).captureStack",
 		"runtime.(*mLockProfile).storeSlow", "runtime/pprof.profileWriter", "runtime/pprof.(*profileBuilder)*",
 	}},
+	// Asked also while nothing is recorded.
+	{low, []string{"=runtime.traceLocker.ok"}},
 	{profiler, []string{"github.com/felixge/fgprof.*"}},
 	{profilerRoot, []string{
 		"runtime/pprof.profileWriter", "runtime.(*traceAdvancerState)*", "runtime.traceStartReadCPU*", "runtime/trace.(*traceMultiplexer)*",
@@ -155,6 +160,10 @@ var members = []member{
 		"runtime.(*timer)*", "runtime.(*timers)*", "time.newTimer", "time.stopTimer", "time.resetTimer", "runtime.checkTimersNoP", "runtime.resetForSleep",
 		"runtime.timeSleep*", "runtime.wakeNetPoller",
 	}},
+	{low | timerRun, []string{
+		"runtime.(*timers).run", "runtime.(*timers).adjust", "runtime.(*timers).cleanHead", "runtime.(*timers).deleteMin", "runtime.(*timers).siftDown",
+		"runtime.(*timers).siftUp", "runtime.(*timer).unlockAndRun", "runtime.(*timers).updateMinWhenHeap",
+	}},
 	{low | timer | sleeping, []string{"time.Sleep", "runtime.timeSleep"}},
 
 	{low | rwmutex, []string{"sync.(*RWMutex)*", "sync.(*rlocker)*", "sync.runtime_SemacquireRWMutex*"}},
@@ -185,8 +194,9 @@ var members = []member{
 		"runtime.sendDirect", "runtime.recvDirect", "runtime.(*waitq)*", "reflect.chansend*", "reflect.chanrecv",
 	}},
 	{low | runtimeLock, []string{
-		"runtime.lock2", "runtime.unlock2Wake", "runtime.unlock", "runtime._LostContendedRuntimeLock", "runtime.lockWithRank",
+		"runtime.lock2", "runtime.unlock2Wake", "runtime._LostContendedRuntimeLock",
 	}},
+	{low | unlocked, []string{"runtime.unlock"}},
 
 	{low | monitor, []string{"runtime.sysmon*", "runtime.retake"}},
 	{low | find, []string{

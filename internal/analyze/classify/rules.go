@@ -138,8 +138,12 @@ var rules = []Rule{
 		Why: "epoll by the scheduler, and registering with it",
 	},
 	{
-		Name: "timers", Cause: cause.SchedTimers, near: timer,
-		Why: "setting, stopping and running timers, waits for a P's timer lock included",
+		Name: "run timers", Cause: cause.SchedTimers, near: timerRun,
+		Why: "timers that are due, run by the scheduler",
+	},
+	{
+		Name: "timers", Cause: cause.SchedTimers, near: timer, not: find,
+		Why: "setting and stopping timers, waits for a P's timer lock included; whether one is due is asked in each search for work and is part of it",
 	},
 	{
 		Name: "RWMutex", Cause: cause.LockRWMutex, near: rwmutex,
@@ -202,6 +206,10 @@ var rules = []Rule{
 
 	// The scheduler.
 	{
+		Name: "runtime lock of the mutex profile", Cause: cause.LockRuntime, leaf: unlocked,
+		Why: "the mutex profile charges whoever unlocks",
+	},
+	{
 		Name: "scheduler lock", Cause: cause.LockRuntime, near: runtimeLock,
 		Why: "a lock of the runtime that no rule above owns: mostly the scheduler's",
 	},
@@ -234,12 +242,12 @@ var rules = []Rule{
 		Why: "Go's own part of file calls",
 	},
 	{
-		Name: "switch", Cause: cause.SchedSwitch, near: schedSwitch,
-		Why: "parking, readying and starting goroutines on behalf of no lock, channel or timer",
-	},
-	{
 		Name: "thread sleep", Cause: cause.SchedFind, leaf: threadSleep,
 		Why: "only the scheduler sleeps and yields by itself",
+	},
+	{
+		Name: "switch", Cause: cause.SchedSwitch, near: schedSwitch,
+		Why: "parking, readying and starting goroutines on behalf of no lock, channel or timer",
 	},
 	{
 		Name: "outside", Cause: cause.Unexplained, near: systemFrame,

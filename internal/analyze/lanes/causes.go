@@ -18,6 +18,7 @@ const (
 	cPageFault
 	cWakeLatency
 	cSpawn
+	cFind
 	cPreempt
 	cMutex
 	cRWMutex
@@ -46,7 +47,7 @@ const (
 var fixedCauses = [cFixed]cause.ID{
 	cUnexplained: cause.Unexplained, cWork: cause.WorkUser, cAssist: cause.GCAssist, cAssistWait: cause.GCAssistWait, cMark: cause.GCMark,
 	cSTW: cause.GCSTW, cSweep: cause.GCSweep, cScavenge: cause.GCScavenge, cFinalizer: cause.GCFinalizer, cPageFault: cause.AllocPageFault,
-	cWakeLatency: cause.SchedWakeLatency, cSpawn: cause.SchedSpawn, cPreempt: cause.SchedPreempt, cMutex: cause.LockMutex,
+	cWakeLatency: cause.SchedWakeLatency, cSpawn: cause.SchedSpawn, cFind: cause.SchedFind, cPreempt: cause.SchedPreempt, cMutex: cause.LockMutex,
 	cRWMutex: cause.LockRWMutex, cChannel: cause.LockChannel, cSelect: cause.LockSelect, cCond: cause.LockCond, cWaitGroup: cause.LockWaitGroup,
 	cLockRuntime: cause.LockRuntime, cTail: cause.BalanceTail, cSerial: cause.BalanceSerial, cQueue: cause.BalanceQueue, cSyscall: cause.IOSyscall,
 	cCgo: cause.IOCgo, cNetwork: cause.IONetwork, cSleep: cause.IOSleep, cRunQueue: cause.OSRunQueue, cThrottled: cause.OSThrottled,

@@ -11,7 +11,7 @@ func (b *books) running(plain, ranged int64) offCPU {
 		hit += int(n)
 	}
 	all := s.total()
-	b.out.Samples = hit + s.ranged + s.calls
+	b.out.Samples = s.lanes()
 	off := b.cpu.absent(float64(plain+ranged), hit+s.ranged, all, float64(s.handOvers), s.nHandOvers)
 	if t := off.total(); t > float64(plain) {
 		off = offCPU{missed: off.missed + t - float64(plain)} // more than there is: the figures are of no use here
@@ -24,7 +24,7 @@ func (b *books) running(plain, ranged int64) offCPU {
 	left := plain - gone
 	// Running time that no CPU time covers and no figure of the kernel explains.
 	// Below what the samples can tell it is noise, and is left where it is.
-	if lost := b.beyond(off.missed); lost > 0 {
+	if lost := b.samples.beyond(off.missed, b.cpu.used); lost > 0 {
 		lost = min(lost, left)
 		b.add(partKey{cause: cUnexplained, state: OnCPU}, lost)
 		left -= lost
@@ -38,16 +38,6 @@ func (b *books) running(plain, ranged int64) offCPU {
 	}
 	spread(left, b.sampled(left, hit, all), b.add)
 	return off
-}
-
-// noise is two standard errors of the lanes' CPU time as samples tell it, and a
-// hundredth of it for what they cannot see, ns.
-func (b *books) noise(hit, all int) float64 {
-	if all == 0 {
-		return 0
-	}
-	p := float64(hit) / float64(all)
-	return b.cpu.used * (2*sqrt(p*(1-p)/float64(all)) + 0.01)
 }
 
 // sampled weighs the rows of plain running time on CPU. Page faults have no

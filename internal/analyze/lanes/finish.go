@@ -119,22 +119,10 @@ func (b *books) workers() {
 // closure books nothing: it says how far measurements that are independent of
 // the window's own clock miss the slot time.
 func (b *books) closure(off offCPU, strange int64) {
-	b.out.ClosureNS = b.beyond(off.missed) + strange
+	b.out.ClosureNS = b.samples.beyond(off.missed, b.cpu.used) + strange
 	if r := b.in.Result; r != nil && r.EndNS > r.BeginNS && !b.out.Truncated && b.foreign == nil {
 		b.out.ClosureNS += (r.EndNS - r.BeginNS - b.out.WallNS) * int64(len(b.lanes))
 	}
-}
-
-// beyond is what of x is more than the samples can tell from nothing.
-func (b *books) beyond(x float64) int64 {
-	n := b.noise(b.out.Samples, b.samples.total())
-	switch {
-	case x > n:
-		return int64(x - n)
-	case x < -n:
-		return int64(x + n)
-	}
-	return 0
 }
 
 // laneTotals fills Account.Lanes. Time off CPU is known for all lanes together

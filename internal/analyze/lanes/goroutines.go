@@ -53,7 +53,7 @@ type goroutine struct {
 	assist  bool
 	stopper bool
 	named   bool // class and start are known
-	serves  bool // counted among its lane's running children
+	serves  bool // counted among its lane's running or ready children
 	lane    int32
 	owner   int32 // the lane that this goroutine descends from or is, -1 for none
 	start   int32 // stack of its start function, 0 unknown
@@ -67,7 +67,6 @@ type goroutine struct {
 	origin  origin
 	from    shares // the blame integrals when it became runnable
 	stopped int64  // stop-the-world time, in all, when it began to wait
-	served  int64  // of a lane: servedBy when it began to wait
 	charged float64
 	last    uint64 // its newest journal entry, 0 none
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,13 +16,14 @@ import (
 	"github.com/scaleprof/scaleprof/internal/capture/recorder"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/workload"
+	"github.com/scaleprof/scaleprof/internal/workload/jsonlib"
 	"github.com/scaleprof/scaleprof/internal/workload/lab"
 )
 
 // TestMain lets the test binary be the child process that runs a workload.
 func TestMain(m *testing.M) {
 	if recorder.IsChild() {
-		if err := child.Run(workload.NewRegistry(append(lab.All(), programs()...)...)); err != nil {
+		if err := child.Run(workload.NewRegistry(slices.Concat(jsonlib.All(), lab.All(), programs())...)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -139,4 +141,11 @@ func busy() int64 {
 		return 0
 	}
 	return (user + nice + sys + irq + soft) * 10_000_000
+}
+
+// timed is how long f takes, ns.
+func timed(f func()) int64 {
+	begin := time.Now()
+	f()
+	return int64(time.Since(begin))
 }

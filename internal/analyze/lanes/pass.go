@@ -55,25 +55,8 @@ type lane struct {
 	stop      int64 // ready while the world was stopped
 	delegated int64 // of parked: children ran meanwhile
 	late      int64 // from the window's begin until the lane began
-	children  int32 // goroutines of its own that run
-	served    int64 // time with at least one of them running, up to since
-	since     int64 // since when children > 0
-}
-
-// servedBy is how long, up to now, goroutines of the lane's own have run: the
-// time with at least one of them running, ns.
-func (l *lane) servedBy(now int64) int64 {
-	if l.children > 0 {
-		return l.served + now - l.since
-	}
-	return l.served
-}
-
-// childRuns notes that a goroutine of the lane's own begins (+1) or ceases (-1) to run.
-func (l *lane) childRuns(n int32, now int64) {
-	l.served = l.servedBy(now)
-	l.children += n
-	l.since = now
+	own       team  // the goroutines that it started, and theirs
+	atPark    ownTime
 }
 
 // partKey names a row of the account before running time is divided.
@@ -272,6 +255,10 @@ func (a *pass) open(g *goroutine, st status, ev *event) {
 	switch st {
 	case stRunnable:
 		g.from = a.shares
+		if g.class == classChild {
+			a.lanes[g.owner].own.queues(&a.ps, 1)
+			g.serves = true
+		}
 		if g.class.user() {
 			a.runnable++
 			if a.perProc {
@@ -286,7 +273,7 @@ func (a *pass) open(g *goroutine, st status, ev *event) {
 		a.attach(g, p)
 		g.mode = a.modeOf(g)
 		if g.class == classChild {
-			a.lanes[g.owner].childRuns(1, ev.time)
+			a.lanes[g.owner].own.runs(&a.ps, 1)
 			g.serves = true
 		}
 		g.charged = a.perOut
@@ -358,6 +345,10 @@ func (a *pass) close(g *goroutine, ev *event) {
 			}
 		}
 	case stRunnable:
+		if g.serves {
+			a.lanes[g.owner].own.queues(&a.ps, -1)
+			g.serves = false
+		}
 		if g.class.user() {
 			a.runnable--
 			if a.perProc {
@@ -395,7 +386,7 @@ func (a *pass) close(g *goroutine, ev *event) {
 // ran ends a goroutine's running, or its part before a system call.
 func (a *pass) ran(g *goroutine, now int64) {
 	if g.serves {
-		a.lanes[g.owner].childRuns(-1, now)
+		a.lanes[g.owner].own.runs(&a.ps, -1)
 		g.serves = false
 	}
 	if !a.on {

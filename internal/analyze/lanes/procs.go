@@ -76,6 +76,7 @@ type ps struct {
 	spare    spare
 
 	shares  shares
+	head    heads
 	stopped int64 // ns with the world stopped
 	perOut  float64
 	idle    int64 // P-ns, while the world runs
@@ -127,6 +128,7 @@ func (s *ps) advance(t int64) {
 	if s.perProc {
 		s.spare.advance(s, dt)
 	}
+	s.head[s.heading()] += dt
 	if s.stops > 0 {
 		s.stopped += dt
 		s.halted += dt * int64(idle)
@@ -150,6 +152,34 @@ func (s *ps) advance(t int64) {
 		}
 		s.queue(float64(dt), free)
 	}
+}
+
+// heads is how long the first in the queue would have waited for what, in ns,
+// summed since the window's begin. Unlike shares it is not divided among the
+// ready goroutines.
+type heads [numHeads]int64
+
+const (
+	headIdle   = iota // for an idle P to be woken
+	headSearch        // for a thread that is looking for work to find it
+	headStop          // the world was stopped
+	headMark          // all Ps had something to run, the runtime's own among it
+	headHeld          // all Ps had something of the program's to run
+	numHeads
+)
+
+func (s *ps) heading() int {
+	switch {
+	case s.stops > 0:
+		return headStop
+	case s.count[useIdle] > 0:
+		return headIdle
+	case s.count[useSearch] > 0:
+		return headSearch
+	case s.count[useClass+use(classMark)]+s.count[useClass+use(classIdleMark)]+s.count[useClass+use(classSweep)] > 0:
+		return headMark
+	}
+	return headHeld
 }
 
 // queue divides dt among those who hold the Ps. Free Ps would serve some of the

@@ -1,13 +1,17 @@
 package lanes
 
-import "maps"
+import (
+	"maps"
+	"math"
+)
 
 // samples counts the CPU samples of the window by who was hit in which state.
 type samples struct {
 	plain    map[stackID]int32 // lanes, in plain running time
 	child    map[stackID]int32 // goroutines of lanes that wait
 	children map[stackID]int32 // goroutines of lanes, whether the lane waits or not
-	ranged   int               // lanes, inside assist, sweep and stop ranges
+	ranged   int               // lanes, inside assist and sweep ranges
+	stops    int               // lanes, while they stop the world
 	calls    int               // lanes, in system calls
 	rest     int               // anybody else
 	kernel   int               // of all: the leaf is in the kernel, by a call
@@ -83,6 +87,8 @@ func (a *pass) sample(ev *event) {
 		a.samples.calls++
 	case g.status != stRunning:
 		a.samples.rest++ // on its way out of its P, or in
+	case g.mode == modeStop:
+		a.samples.stops++
 	case g.mode != modePlain:
 		a.samples.ranged++
 	default:
@@ -109,12 +115,31 @@ func (a *pass) mixIn(w who, id stackID) {
 	}
 }
 
+// beyond is what of x, a difference between running time and the lanes' CPU
+// time, is more than samples can tell from nothing: two standard errors of that
+// CPU time, and a hundredth of it for what they never see, ns.
+func (s *samples) beyond(x, used float64) int64 {
+	all := float64(s.total())
+	if all == 0 {
+		return 0
+	}
+	p := float64(s.lanes()-s.calls-s.stops) / all
+	noise := used * (2*math.Sqrt(p*(1-p)/all) + 0.01)
+	switch {
+	case x > noise:
+		return int64(x - noise)
+	case x < -noise:
+		return int64(x + noise)
+	}
+	return 0
+}
+
 // total is how many samples fell into the window.
 func (s *samples) total() int { return s.lanes() + s.rest }
 
 // lanes is how many hit a lane.
 func (s *samples) lanes() int {
-	n := s.ranged + s.calls
+	n := s.ranged + s.calls + s.stops
 	for v := range maps.Values(s.plain) {
 		n += int(v)
 	}

@@ -125,6 +125,8 @@ func (a *pass) procSample(g *goroutine, id stackID) {
 		a.samples.calls++
 	case g.status != stRunning:
 		a.samples.rest++
+	case g.mode == modeStop:
+		a.samples.stops++
 	case g.mode != modePlain:
 		a.samples.ranged++
 	default:
@@ -188,7 +190,7 @@ func (b *books) perProcs() {
 	}
 	off := b.running(plain, ranged)
 	b.freeProcs(sum[useIdle] + sum[useSearch] + sum[useClass+use(classIdleMark)])
-	out.ClosureNS = b.beyond(off.missed)
+	out.ClosureNS = b.samples.beyond(off.missed, b.cpu.used)
 	b.parts()
 }
 

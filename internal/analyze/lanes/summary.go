@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 )
-
-func sqrt(x float64) float64 { return math.Sqrt(max(x, 0)) }
 
 func (b *books) warn(format string, args ...any) {
 	b.out.Warnings = append(b.out.Warnings, fmt.Sprintf(format, args...))

@@ -13,7 +13,7 @@ type waitKey struct {
 // laneParks notes that a lane begins to wait.
 func (a *pass) laneParks(g *goroutine) {
 	l := a.lanes[g.lane]
-	g.served = l.servedBy(a.now)
+	l.atPark = l.own.upTo(&a.ps)
 	switch a.stacks.waiting(g.where, g.why) {
 	case cChannel, cSelect, cCond, cWaitGroup:
 		l.waitsFor = true
@@ -156,7 +156,7 @@ func (a *pass) bookWait(g *goroutine, c causeID, k waitKind, by *goroutine, culp
 		w := &a.walk
 		*w = walk{cause: c, victim: g.where, culprit: culprit, lane: g.lane, own: by.owner == g.lane, pieces: w.pieces[:0]}
 		a.follow(w, begin, now, by.last, by.since, by.who(), 0)
-		a.bookWalk(w, now-begin, l.servedBy(now)-g.served)
+		a.bookWalk(w, now-begin, l.own.upTo(&a.ps).minus(l.atPark))
 	case k == waitsForEvent && (c == cChannel || c == cSelect):
 		// Nobody's goroutine sent: a timer did.
 		a.book(cSleep, Waiting, g.where, 0, now-begin)
@@ -254,19 +254,27 @@ func (w *walk) running(by who, ns int64) {
 }
 
 // bookWalk books a wait of d that has been followed. Where the lane waited for
-// goroutines of its own, it worked through them for as long as any of them ran
-// (served), whichever of them came last; what they were kept from running is
-// divided as the last one's states say.
-func (a *pass) bookWalk(w *walk, d, served int64) {
+// its own team, it worked through it for as long as any of it ran, whichever
+// came last; while none ran and one was ready, that one's queue is the lane's;
+// and only what remains is divided as the states of the last one say.
+func (a *pass) bookWalk(w *walk, d int64, team ownTime) {
+	left := d
 	if w.own {
-		w.ran = max(w.ran, min(served, d))
+		w.ran = min(max(w.ran, team.ran), d)
+		left -= w.ran
+		for h, ns := range team.heads {
+			ns = min(ns, left)
+			a.book(a.causeOfHead(h), Waiting, w.victim, w.culprit, ns)
+			left -= max(ns, 0)
+		}
+	} else {
+		left -= w.ran
 	}
 	a.lanes[w.lane].delegated += w.ran
 	var rest int64
 	for i := range w.pieces {
 		rest += w.pieces[i].ns
 	}
-	left := d - w.ran
 	for i := range w.pieces {
 		p := &w.pieces[i]
 		ns := p.ns
@@ -290,8 +298,5 @@ func (a *pass) bookWalk(w *walk, d, served int64) {
 		}
 		a.book(p.cause, Waiting, w.victim, culprit, ns)
 	}
-	if left > 0 {
-		// It ran all the while as the walk has it, and not as its lane's count does.
-		a.book(cWakeLatency, Waiting, w.victim, w.culprit, left)
-	}
+	a.book(cWakeLatency, Waiting, w.victim, w.culprit, left)
 }

@@ -94,6 +94,7 @@ func (a *pass) openWindow(now int64) {
 	a.began, a.on, a.begin, a.end, a.from = true, true, now, now, now
 	for _, l := range a.lanes {
 		l.start = max(l.start, now)
+		l.own.done, l.own.since, l.own.head = ownTime{}, now, a.head
 	}
 	a.live.each(func(g *goroutine) {
 		g.from, g.stopped, g.charged, g.last = a.shares, 0, a.perOut, 0
