@@ -111,8 +111,8 @@ func merge(abs, kind string, raw []Raw, processes int, window time.Duration) (na
 		if strings.HasSuffix(r.Kind, beforeMark) {
 			p.Scale(-1)
 		}
-		if kind == "mutex" || kind == "block" {
-			left += dropWaits(p, kind)
+		if kind != "wall" && kind != "allocs" {
+			left += dropHarness(p, kind)
 		}
 		if processes > 1 {
 			for _, s := range p.Sample {
@@ -131,7 +131,7 @@ func merge(abs, kind string, raw []Raw, processes int, window time.Duration) (na
 	// Recorders run from before the barrier; what they count is the window's.
 	all.DurationNanos = int64(window)
 	if left > 0 {
-		all.Comments = append(all.Comments, fmt.Sprintf("scaleprof: %s of waits of the harness itself are left out", time.Duration(left)))
+		all.Comments = append(all.Comments, fmt.Sprintf("scaleprof: %s of the harness itself are left out", time.Duration(left)))
 	}
 	name = kind + ".pb.gz"
 	if err := writeProfile(filepath.Join(abs, name), all); err != nil {
@@ -147,16 +147,15 @@ func merge(abs, kind string, raw []Raw, processes int, window time.Duration) (na
 	return name, "", nil
 }
 
-// dropWaits removes the harness's own waits and returns their sum, ns.
-func dropWaits(p *profile.Profile, kind string) (ns int64) {
-	delay := slices.IndexFunc(p.SampleType, func(t *profile.ValueType) bool { return t.Type == "delay" })
+// dropHarness removes the measurement's own samples and returns their sum, ns.
+// In a profile before the window, which is negative here, nothing of it counts.
+func dropHarness(p *profile.Profile, kind string) (ns int64) {
+	last := len(p.SampleType) - 1 // time, in each of these kinds
 	p.Sample = slices.DeleteFunc(p.Sample, func(s *profile.Sample) bool {
-		if !harnessWait(s, kind) {
+		if !harness(s, kind) {
 			return false
 		}
-		if delay >= 0 && delay < len(s.Value) {
-			ns += s.Value[delay]
-		}
+		ns += max(s.Value[last], 0)
 		return true
 	})
 	return ns

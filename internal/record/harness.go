@@ -6,26 +6,32 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// harnessPackages begin the names of functions that wait on the measurement's
-// own behalf: the barrier, the join of the workers, the recorders. Packages of
-// scaleprof that are built into a user's test binary have "scaleprof_" in their path.
-var harnessPackages = []string{
+// ownPackages begin the names of functions that belong to the measurement. Packages
+// of scaleprof that are built into a user's test binary have "scaleprof_" in their path.
+var ownPackages = []string{
 	"github.com/scaleprof/scaleprof/internal/capture/recorder.",
 	"github.com/scaleprof/scaleprof/internal/capture/child.",
+}
+
+// harnessPackages begin the names of functions of others that wait on the
+// measurement's behalf: the join of the workers, the recorders.
+var harnessPackages = []string{
 	"github.com/felixge/fgprof.",
 	"runtime/trace.",
 	"runtime/pprof.",
 	"testing.",
 }
 
-// waitPackages begin the names of functions that only carry out a wait.
-var waitPackages = []string{"runtime.", "sync.", "internal/sync.", "internal/poll.", "os.", "syscall."}
+// servantPackages begin the names of functions that act for whoever called them.
+var servantPackages = []string{"runtime.", "sync.", "internal/sync.", "sync/atomic.", "internal/poll.", "os.", "syscall.", "runtime/metrics.", "time."}
 
-// harnessWait reports whether a sample of a mutex or block profile is the
-// harness's own wait: whoever called into sync or the runtime belongs to it.
-// A block event of one of the runtime's own goroutines is one too (the
-// execution trace's wait for data); contention on the runtime's own locks is not.
-func harnessWait(s *profile.Sample, kind string) bool {
+// harness reports whether a sample is the measurement's own: of a mutex or
+// block profile, the wait of a function that belongs to it; of a CPU profile,
+// the time at the barrier and in reading counters. What testing's frame around
+// a benchmark costs in CPU is kept. A block event of one of the runtime's own
+// goroutines is the measurement's (the execution trace's wait for data);
+// contention on the runtime's own locks is not.
+func harness(s *profile.Sample, kind string) bool {
 	first, root := "", ""
 	for _, loc := range s.Location {
 		for _, line := range loc.Line {
@@ -34,9 +40,9 @@ func harnessWait(s *profile.Sample, kind string) bool {
 			}
 			name := line.Function.Name
 			if strings.HasPrefix(name, "runtime.traceStartReadCPU") || strings.HasPrefix(name, "runtime.(*traceAdvancerState)") {
-				return true
+				return kind != "cpu"
 			}
-			if first == "" && !hasAnyPrefix(name, waitPackages) {
+			if first == "" && !hasAnyPrefix(name, servantPackages) {
 				first = name
 			}
 			if name != "runtime.goexit" {
@@ -44,8 +50,14 @@ func harnessWait(s *profile.Sample, kind string) bool {
 			}
 		}
 	}
+	if hasAnyPrefix(first, ownPackages) || strings.Contains(first, "scaleprof_") {
+		return true
+	}
+	if kind == "cpu" {
+		return false
+	}
 	if first != "" {
-		return hasAnyPrefix(first, harnessPackages) || strings.Contains(first, "scaleprof_")
+		return hasAnyPrefix(first, harnessPackages)
 	}
 	return kind == "block" && strings.HasPrefix(root, "runtime.") && root != "runtime.main"
 }

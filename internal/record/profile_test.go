@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"compress/gzip"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
@@ -28,7 +29,9 @@ func contention(samples map[string]int64) *profile.Profile {
 			if loc == nil {
 				id := uint64(len(p.Location) + 1)
 				fn := &profile.Function{ID: id, Name: name}
-				loc = &profile.Location{ID: id, Address: 0x1000 + id, Line: []profile.Line{{Function: fn, Line: 1}}}
+				// As in a real program, a function is where it is in every profile.
+				address := uint64(crc32.ChecksumIEEE([]byte(name)))
+				loc = &profile.Location{ID: id, Address: address, Line: []profile.Line{{Function: fn, Line: 1}}}
 				locations[name] = loc
 				p.Function, p.Location = append(p.Function, fn), append(p.Location, loc)
 			}
@@ -51,7 +54,7 @@ func stacks(p *profile.Profile) map[string]int64 {
 	return out
 }
 
-func TestHarnessWait(t *testing.T) {
+func TestHarness(t *testing.T) {
 	const recorderPkg = "github.com/scaleprof/scaleprof/internal/capture/recorder."
 	tests := []struct {
 		kind, stack string
@@ -72,14 +75,20 @@ func TestHarnessWait(t *testing.T) {
 		{"mutex", "runtime.unlock < runtime.gcBgMarkWorker", false},
 		{"mutex", "runtime.unlock < runtime.(*mheap).allocSpan < runtime.mallocgc < main.work", false},
 		{"mutex", "sync.(*Mutex).Unlock < runtime/trace.(*traceMultiplexer).startLocked.func1", true},
+		{"cpu", recorderPkg + "(*meeting).join < " + recorderPkg + "(*lanes).lane", true},
+		{"cpu", "sync/atomic.LoadUint32 < " + recorderPkg + "(*meeting).gather < " + recorderPkg + "(*lanes).lane", true},
+		{"cpu", "runtime.mallocgc < main.work < " + recorderPkg + "(*lanes).lane", false},
+		{"cpu", "testing.(*PB).Next < p.BenchmarkX.func1", false},
+		{"cpu", "runtime.traceStackTable < runtime.traceStartReadCPU.func1", false},
+		{"cpu", "runtime.mcall", false},
 	}
 	for _, tt := range tests {
 		p := contention(map[string]int64{tt.stack: 1})
-		if got := harnessWait(p.Sample[0], tt.kind); got != tt.want {
+		if got := harness(p.Sample[0], tt.kind); got != tt.want {
 			t.Errorf("%s of %s: %v, want %v", tt.kind, tt.stack, got, tt.want)
 		}
 	}
-	if harnessWait(&profile.Sample{}, "block") {
+	if harness(&profile.Sample{}, "block") {
 		t.Error("a wait without a stack is the harness's")
 	}
 }
@@ -152,7 +161,7 @@ func TestCollect(t *testing.T) {
 	if p.DurationNanos != 123_000 {
 		t.Errorf("duration %d", p.DurationNanos)
 	}
-	if len(p.Comments) != 1 || !strings.Contains(p.Comments[0], "1µs of waits of the harness") {
+	if len(p.Comments) != 1 || !strings.Contains(p.Comments[0], "1µs of the harness") {
 		t.Errorf("comments %q", p.Comments)
 	}
 	byProcess := map[int64]map[string]int64{}
@@ -260,7 +269,7 @@ func FuzzReadProfile(f *testing.F) {
 			return
 		}
 		for _, s := range p.Sample {
-			harnessWait(s, "block")
+			harness(s, "block")
 		}
 		if err := p.Write(io.Discard); err != nil {
 			t.Fatal(err)

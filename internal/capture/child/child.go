@@ -205,6 +205,7 @@ func newRecorder(c *recorder.Child, hw recorder.Counters, whole bool) *recorder.
 	s := c.Spec
 	return recorder.New(recorder.Options{
 		Profiles: s.Profile, Dir: s.Dir, Suffix: c.Suffix(), Counters: hw, Wall: wall,
+		Process: s.Process, Processes: s.Threads / s.Workers,
 		Whole: whole, NoClosingGC: s.Startup,
 	})
 }

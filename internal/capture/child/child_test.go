@@ -151,10 +151,11 @@ func group(t *testing.T, env []string, specs ...recorder.Spec) []outcome {
 	}
 	out := make([]outcome, len(specs))
 	var ready, done, ended sync.WaitGroup
+	shared := t.TempDir()
 	for i := range specs {
 		s := &specs[i]
 		if s.Dir == "" {
-			s.Dir = t.TempDir()
+			s.Dir = shared
 		}
 		data, err := json.Marshal(s)
 		if err != nil {

@@ -3,6 +3,8 @@ package recorder
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/trace"
@@ -12,10 +14,6 @@ import (
 
 // Work is one lane's part: worker w does its share and says what it did.
 type Work func(w int) (ops int64, sum uint64)
-
-// spins is how often a lane looks at the barrier before it offers its P to
-// others: lanes that have no P yet must get to the barrier too.
-const spins = 1000
 
 // lanes are the workers of one window and their barrier.
 type lanes struct {
@@ -29,15 +27,17 @@ type lanes struct {
 	done chan struct{} // closed at the window's end
 	bad  chan error    // a lane failed; room for all, as nobody may be listening any more
 
-	arrived int32
-	open    uint32
-	left    int32
+	here  *meeting // of the lanes
+	all   *meeting // of the run's processes; nil where there is but one, or no shared memory
+	offer bool     // more lanes than Ps or CPUs
+	left  int32
 }
 
 // Run runs n lanes through the window. They are started and parked first, then
 // gate is called (it says "ready" and waits for the parent), then they gather
-// at a barrier: the last to arrive begins the window and lets all go, the last
-// to end ends it. Gathered lanes spin, so that waking them is not in the window.
+// at a barrier, and with them the lanes of the run's other processes: when all
+// are running, the window begins; the last to end ends it. Gathered lanes spin,
+// so that neither waking nor placing their threads is in the window.
 //
 // Where the window has already begun, there is neither gate nor barrier.
 //
@@ -52,7 +52,11 @@ func (r *Recorder) Run(n int, pin []int, gate func() error, work Work) ([]Lane, 
 	begun := r.Begun()
 	if begun {
 		close(l.wake)
-		l.open = 1
+	} else {
+		l.here, l.offer = newMeeting(n), n > runtime.GOMAXPROCS(0) || n > runtime.NumCPU()
+		var leave func()
+		l.all, leave = r.opt.meetingOfProcesses()
+		defer leave()
 	}
 	for w := 0; w < n; w++ {
 		go l.lane(w)
@@ -65,6 +69,10 @@ func (r *Recorder) Run(n int, pin []int, gate func() error, work Work) ([]Lane, 
 		}
 		if err := gate(); err != nil {
 			return nil, err
+		}
+		r.wokenNS, r.spinning = r.Now(), int64(n)
+		if procs := int64(runtime.GOMAXPROCS(0)); r.spinning > procs {
+			r.spinning = procs
 		}
 		close(l.wake)
 	}
@@ -98,7 +106,9 @@ func (l *lanes) lane(w int) {
 	region := trace.StartRegion(context.Background(), RegionLane)
 	l.set <- nil
 	<-l.wake
-	l.barrier()
+	if l.here != nil {
+		l.here.join(w, l.rec.Now, l.offer, l.open)
+	}
 	start := l.rec.Now()
 	ops, sum := l.work(w)
 	end := l.rec.Now()
@@ -113,20 +123,30 @@ func (l *lanes) lane(w int) {
 	}
 }
 
-func (l *lanes) barrier() {
-	if atomic.LoadUint32(&l.open) != 0 {
-		return
+// open is called by the last lane of this process to arrive.
+func (l *lanes) open() {
+	if l.all != nil {
+		l.all.join(l.rec.opt.Process, l.rec.Now, false, func() {})
 	}
-	if int(atomic.AddInt32(&l.arrived, 1)) == len(l.out) {
-		l.rec.Begin()
-		atomic.StoreUint32(&l.open, 1)
-		return
+	l.rec.Begin()
+}
+
+// meetingOfProcesses is shared by the processes of a run, by way of a file in
+// Dir. More processes than CPUs cannot all run, so they do not meet.
+func (o *Options) meetingOfProcesses() (m *meeting, leave func()) {
+	leave = func() {}
+	if o.Processes < 2 || o.Processes > runtime.NumCPU() || o.Process < 0 || o.Process >= o.Processes {
+		return nil, leave
 	}
-	for i := 1; atomic.LoadUint32(&l.open) == 0; i++ {
-		if i%spins == 0 {
-			runtime.Gosched()
-		}
+	name := filepath.Join(o.Dir, "barrier")
+	words, err := shareWords(name, meetingWords(o.Processes))
+	if err != nil {
+		return nil, leave // the gate alone has to do
 	}
+	if o.Process == 0 {
+		leave = func() { _ = os.Remove(name) } // all have it open by then
+	}
+	return &meeting{words: words, n: o.Processes, late: absence}, leave
 }
 
 // where finds the panicking line in a stack: the first frame below the panic

@@ -22,9 +22,12 @@ type Counters interface {
 // Options say what a Recorder records, and where to.
 type Options struct {
 	Profiles Profiles
-	Dir      string // profiles are written here
+	Dir      string // profiles are written here; the run's other processes have the same
 	Suffix   string // of the base names of the files, before their extension; see Child.Suffix
 	Counters Counters
+	// Process is the index of this one among the run's Processes (0 for just one),
+	// which begin their windows together.
+	Process, Processes int
 	// Wall starts a wall-clock profile and returns what ends it and writes it to w.
 	// The error of an unusable profile is a warning.
 	Wall func(w io.Writer) (stop func() error)
@@ -56,6 +59,8 @@ type Recorder struct {
 	atEnd    []metrics.Sample
 	fresh    [3][]metrics.Sample // gcTime metrics: at Arm, after the closing collection, after one more
 	armedNS  int64
+	wokenNS  int64 // the gate opened, and lanes began to spin; 0 if there was none
+	spinning int64 // how many, of GOMAXPROCS at most
 	beginNS  int64
 	endNS    int64
 	usage    [2]*Usage
@@ -123,7 +128,6 @@ func (r *Recorder) Arm() error {
 		}
 		r.cpu = f
 	}
-	r.threads[0] = readThreads()
 	return nil
 }
 
@@ -152,6 +156,7 @@ func (r *Recorder) earlier() error {
 
 // Begin begins the window. It is called once all workers are at the barrier.
 func (r *Recorder) Begin() {
+	r.threads[0] = readThreads() // the slowest comes first
 	if r.opt.Counters != nil {
 		if err := r.opt.Counters.Begin(); err != nil {
 			r.warn("performance counters: %v", err)
@@ -248,19 +253,34 @@ func (r *Recorder) closeGC(res *Result, finishNS int64) {
 	metrics.Read(r.fresh[2])
 	window, _ := differences(r.descs, r.fresh[0], r.fresh[1])
 	cost, _ := differences(r.descs, r.fresh[1], r.fresh[2])
-	// Between the collection in Arm and the begin, and between the end and now,
-	// the process waited for others with all its Ps idle. That is no part of the window.
-	waited := float64(r.beginNS-r.armedNS+finishNS-r.endNS) / 1e9 * float64(res.Procs)
-	const total, idle = "/cpu/classes/total:cpu-seconds", "/cpu/classes/idle:cpu-seconds"
-	if waited > window[idle] {
-		waited = window[idle]
+	// Outside the window the process waits for others with its Ps idle, but
+	// for what lanes spin at the barrier. (What the recorder itself does is little.)
+	woken, spinning := r.wokenNS, r.spinning
+	if woken == 0 {
+		woken = r.beginNS
 	}
-	window[idle] -= waited
-	window[total] -= waited
+	spun := float64(spinning*(r.beginNS-woken)) / 1e9
+	exclude(window, "user", spun)
+	exclude(window, "idle", float64(int64(res.Procs)*(r.beginNS-r.armedNS+finishNS-r.endNS))/1e9-spun)
 	for name, v := range window {
 		res.Metrics[name] = v
 	}
 	res.ClosingGC = &ClosingGC{WallNS: closing, Metrics: cost}
+}
+
+// exclude takes CPU-seconds that are no part of the window out of a class and
+// the total. What the class cannot give, the other one must have got.
+func exclude(classes map[string]float64, class string, seconds float64) {
+	const prefix, unit = "/cpu/classes/", ":cpu-seconds"
+	for _, name := range []string{class, "user", "idle"} {
+		part := seconds
+		if have := classes[prefix+name+unit]; part > have {
+			part = have
+		}
+		classes[prefix+name+unit] -= part
+		classes[prefix+"total"+unit] -= part
+		seconds -= part
+	}
 }
 
 // stop ends the recorders and writes what they have.

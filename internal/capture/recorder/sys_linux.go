@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 )
@@ -114,4 +115,24 @@ func inherited(fd int) bool {
 	}
 	syscall.CloseOnExec(fd)
 	return syscall.SetNonblock(fd, true) == nil
+}
+
+// shareWords maps a file into memory, which all processes that do so share.
+func shareWords(name string, n int) ([]uint32, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := f.Truncate(int64(4 * n)); err != nil {
+		return nil, err
+	}
+	mem, err := syscall.Mmap(int(f.Fd()), 0, 4*n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, err
+	}
+	words := unsafe.Slice((*uint32)(unsafe.Pointer(&mem[0])), n)
+	// Touched now: the first access must not be in the barrier.
+	atomic.AddUint32(&words[0], 0)
+	return words, nil
 }
