@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/scaleprof/scaleprof/internal/workload"
+	"github.com/scaleprof/scaleprof/internal/workload/lab/unseen"
 )
 
 // measured is what -lab.measure can name.
-func measured() []workload.Workload { return All() }
+func measured() []workload.Workload { return append(All(), unseen.All()...) }
 
 // TestWorkIsTheSame runs every form at several T and in two phases: the
 // operations and the checksum depend neither on T nor on the form.
