@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -24,7 +23,8 @@ func captureCommand(env *environment) *cli.Command {
 		Usage: "run a workload at several levels of parallelism and explain where the cores went",
 		Description: "Every run is a fresh process; the total work is the same at every T. The capture goes to a\n" +
 			"directory NAME.scaleprof; its explanation is printed at the end.",
-		Flags: captureFlags(),
+		Flags:        captureFlags(),
+		OnUsageError: usageError,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			if cmd.NArg() > 0 {
 				return usagef("capture takes no argument %q; a workload is named by --workload", cmd.Args().First())
@@ -37,10 +37,7 @@ func captureCommand(env *environment) *cli.Command {
 				return &codedError{code: exitUsage, err: err}
 			}
 			if cmd.Bool("dry-run") {
-				if err := capture.Describe(env.Stdout, opts); err != nil {
-					return &codedError{code: exitUsage, err: err}
-				}
-				return nil
+				return captured(ctx, env, "", capture.Describe(env.Stdout, opts))
 			}
 			dir, err := capture.Run(ctx, opts)
 			return captured(ctx, env, dir, err)
@@ -50,26 +47,26 @@ func captureCommand(env *environment) *cli.Command {
 
 func captureFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "threads", Value: capture.DefaultThreads, Usage: "levels of parallelism: numbers, fractions of the CPUs, full, full-1"},
-		&cli.StringFlag{Name: "mode", Usage: "thread, process or both (default: thread,process)"},
-		&cli.StringFlag{Name: "workload", Value: "json/sonic,json/std", Usage: "workloads by name; `scaleprof list` shows them"},
-		&cli.StringFlag{Name: "doc", Usage: "document of the json workloads"},
-		&cli.StringFlag{Name: "json", Usage: "FILE with a document of your own for the json workloads", TakesFile: true},
-		&cli.StringSliceFlag{Name: "param", Usage: "NAME=VALUE of a workload's parameter"},
-		&cli.StringFlag{Name: "ops", Usage: "total operations of every run (default: half a second's worth at full T)"},
-		&cli.StringFlag{Name: "procs", Value: "cpus", Usage: "GOMAXPROCS of each run: cpus, threads or a number"},
-		&cli.StringFlag{Name: "blocks", Usage: "number of timed blocks (default: as --precision and --budget say)"},
-		&cli.StringFlag{Name: "precision", Value: "2%", Usage: "stop when every efficiency is known this well"},
-		&cli.DurationFlag{Name: "budget", Usage: "stop after this time at the latest (default: what six blocks need, at least 80s)"},
-		&cli.StringFlag{Name: "profiles", Usage: "recorders of the profiled runs: cpu,mutex,block,trace,wall,allocs or none (default: all but allocs)"},
-		&cli.StringFlag{Name: "arms", Usage: "experiments: auto, none, all or a list of " + arm.Forms + " (default: auto, with --quick none)"},
-		&cli.StringFlag{Name: "clock", Value: string(capture.ClockWall), Usage: "wall, or wall-with-startup: process start inside the clock"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "DIR to create (default: named after workload and time)"},
-		&cli.StringFlag{Name: "resume", Usage: "finish the capture in DIR"},
+		&cli.StringFlag{Name: "workload", Value: "json/sonic,json/std", Usage: "run `NAMES`, see scaleprof list"},
+		&cli.StringFlag{Name: "doc", Usage: "`NAME` of the json workloads' document"},
+		&cli.StringFlag{Name: "json", Usage: "`FILE` with a document of your own for the json workloads", TakesFile: true},
+		&cli.StringSliceFlag{Name: "param", Usage: "`NAME=VALUE` of a workload's parameter"},
+		&cli.StringFlag{Name: "threads", Value: capture.DefaultThreads, Usage: "levels of parallelism: a `LIST` of numbers, fractions of the CPUs, full, full-1"},
+		&cli.StringFlag{Name: "mode", Usage: "`MODES`: thread, process or both (default: thread,process)"},
+		&cli.StringFlag{Name: "procs", Value: "cpus", Usage: "GOMAXPROCS of each run by this `RULE`: cpus, threads or a number"},
+		&cli.StringFlag{Name: "ops", Usage: "total `N` of operations of every run (default: half a second's worth at full T)"},
+		&cli.StringFlag{Name: "blocks", Usage: "`N` timed blocks (default: as --precision and --budget say)"},
+		&cli.StringFlag{Name: "precision", Value: "2%", Usage: "stop when every efficiency is known to plus or minus `P`"},
+		&cli.StringFlag{Name: "budget", Usage: "stop after this `TIME` at the latest (default: what six blocks need, at least 80s)"},
+		&cli.StringFlag{Name: "profiles", Usage: "`RECORDERS` of the profiled runs: cpu,mutex,block,trace,wall,allocs or none (default: all but allocs)"},
+		&cli.StringFlag{Name: "arms", Usage: "experiments: auto, none, all or a `LIST` of " + arm.Forms + " (default: auto, with --quick none)"},
+		&cli.StringFlag{Name: "clock", Value: string(capture.ClockWall), Usage: "`CLOCK`: wall, or wall-with-startup, which has process start inside"},
+		&cli.StringFlag{Name: "seed", Usage: "`N` that the random order of runs is drawn from (default: drawn, and recorded)"},
+		&cli.StringFlag{Name: "timeout", Usage: "kill a run that takes longer than this `TIME` (default: from calibration)"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "create `DIR` (default: named after workload and time)"},
+		&cli.StringFlag{Name: "resume", Usage: "finish the capture in `DIR`"},
 		&cli.BoolFlag{Name: "quick", Usage: "about 20s: thread mode, few blocks, no arms"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "print the plan and run nothing"},
-		&cli.StringFlag{Name: "seed", Usage: "of the random order of runs (default: drawn, and recorded)"},
-		&cli.DurationFlag{Name: "timeout", Usage: "kill a run that takes longer (default: from calibration)"},
 	}
 }
 
@@ -82,7 +79,6 @@ const (
 func captureOptions(cmd *cli.Command, env *environment) (capture.Options, error) {
 	opts := capture.Options{
 		ProcsRule: cmd.String("procs"), Clock: capture.Clock(cmd.String("clock")),
-		Budget: cmd.Duration("budget"), Timeout: cmd.Duration("timeout"),
 		Quick: cmd.Bool("quick"), Out: cmd.String("output"),
 		Command: os.Args, Scaleprof: version(), Progress: newProgress(env.Stderr),
 		ChooseArms: chooseArms,
@@ -106,11 +102,11 @@ func captureOptions(cmd *cli.Command, env *environment) (capture.Options, error)
 	if opts.Precision, err = fraction("precision", cmd.String("precision")); err != nil {
 		return opts, err
 	}
-	if opts.Budget < 0 || cmd.IsSet("budget") && opts.Budget == 0 {
-		return opts, fmt.Errorf("budget: want a time such as 60s")
+	if opts.Budget, err = duration(cmd, "budget"); err != nil {
+		return opts, err
 	}
-	if opts.Timeout < 0 {
-		return opts, fmt.Errorf("timeout: want a time such as 60s")
+	if opts.Timeout, err = duration(cmd, "timeout"); err != nil {
+		return opts, err
 	}
 	if cmd.IsSet("profiles") {
 		opts.Profiles = words(cmd.String("profiles"))
@@ -206,6 +202,10 @@ func resumeCapture(ctx context.Context, cmd *cli.Command, env *environment, dir 
 			return usagef("--resume continues the plan of %s: --%s cannot change it", dir, name)
 		}
 	}
+	timeout, err := duration(cmd, "timeout")
+	if err != nil {
+		return &codedError{code: exitUsage, err: err}
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding this program's own file: %w", err)
@@ -213,7 +213,7 @@ func resumeCapture(ctx context.Context, cmd *cli.Command, env *environment, dir 
 	err = capture.Resume(ctx, dir, capture.Again{
 		Resolve:   capture.ResolveWorkload(builtin.All(), exe),
 		Scaleprof: version(), ChooseArms: chooseArms,
-		Progress: newProgress(env.Stderr), Timeout: cmd.Duration("timeout"),
+		Progress: newProgress(env.Stderr), Timeout: timeout,
 	})
 	return captured(ctx, env, dir, err)
 }
@@ -221,64 +221,18 @@ func resumeCapture(ctx context.Context, cmd *cli.Command, env *environment, dir 
 // captured ends a capture: with its explanation, or with the way to finish it.
 func captured(ctx context.Context, env *environment, dir string, err error) error {
 	var stopped *capture.Interrupted
+	var refused *capture.Refused
 	switch {
 	case errors.As(err, &stopped):
 		return withHint(err, fmt.Sprintf("scaleprof capture --resume %s finishes it; scaleprof explain %s explains what is there", dir, dir))
 	case errors.Is(err, context.Canceled):
 		return errors.New("interrupted before the first run; nothing was kept")
-	case err != nil && dir != "":
+	case errors.As(err, &refused):
+		return &codedError{code: exitUsage, err: err}
+	case err != nil && dir != "" && !errors.Is(err, record.ErrLocked):
 		return withHint(err, fmt.Sprintf("what is complete is kept: scaleprof capture --resume %s goes on", dir))
-	case err != nil:
+	case err != nil || dir == "":
 		return err
 	}
 	return summarise(ctx, env, dir)
-}
-
-// modes reads --mode; capture refuses what is no mode.
-func modes(list string) []record.Mode {
-	var all []record.Mode
-	for _, w := range words(list) {
-		if w == "both" {
-			all = append(all, record.Thread, record.Process)
-			continue
-		}
-		all = append(all, record.Mode(w))
-	}
-	return all
-}
-
-func words(list string) []string {
-	var all []string
-	for w := range strings.SplitSeq(list, ",") {
-		if w = strings.TrimSpace(w); w != "" {
-			all = append(all, w)
-		}
-	}
-	return all
-}
-
-// positive reads a flag that is a whole number above 0, 0 when it is not set.
-func positive(cmd *cli.Command, name string) (int64, error) {
-	text := cmd.String(name)
-	if text == "" {
-		return 0, nil
-	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 {
-		return 0, fmt.Errorf("%s: want a whole number of at least 1, not %q", name, text)
-	}
-	return n, nil
-}
-
-// fraction reads "2%" or "0.02".
-func fraction(name, text string) (float64, error) {
-	number, percent := strings.CutSuffix(text, "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if percent {
-		v /= 100
-	}
-	if err != nil || !(v > 0 && v < 1) {
-		return 0, fmt.Errorf("%s: want a percentage such as 2%%, not %q", name, text)
-	}
-	return v, nil
 }

@@ -16,7 +16,7 @@ import (
 // newProgress draws a bar on a terminal and writes one line a step elsewhere.
 func newProgress(w io.Writer) capture.Progress {
 	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		return newBar(w)
+		return &bar{w: w}
 	}
 	return &lines{w: w}
 }
@@ -45,24 +45,30 @@ func timing(s capture.Status) string {
 // bar shows what is running and what remains. It is drawn only when the capture
 // says so, which is never inside a window: drawing takes no CPU from a run.
 type bar struct {
-	p       *mpb.Progress
+	w       io.Writer
+	p       *mpb.Progress // nil until there is something to show
 	bar     *mpb.Bar
 	refresh chan any
 	now     capture.Status
 }
 
-func newBar(w io.Writer) *bar {
-	b := &bar{refresh: make(chan any)}
-	b.p = mpb.New(mpb.WithOutput(w), mpb.WithWidth(24), mpb.WithManualRefresh(b.refresh))
-	b.bar = b.p.New(0, mpb.BarStyle().Rbound("]"),
-		mpb.BarRemoveOnComplete(),
+func (b *bar) begin() {
+	if b.p != nil {
+		return
+	}
+	b.refresh = make(chan any)
+	b.p = mpb.New(mpb.WithOutput(b.w), mpb.WithWidth(barWidth), mpb.WithManualRefresh(b.refresh))
+	b.bar = b.p.New(0, mpb.BarStyle().Rbound("]"), mpb.BarRemoveOnComplete(),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string {
 			return " " + b.now.Text + timing(b.now)
 		})))
-	return b
 }
 
+// barWidth leaves room for the text on a line of 80 columns.
+const barWidth = 16
+
 func (b *bar) Show(s capture.Status) {
+	b.begin()
 	b.now = s
 	b.bar.SetTotal(int64(s.Spent+s.Left), false)
 	b.bar.SetCurrent(int64(s.Spent))
@@ -70,11 +76,16 @@ func (b *bar) Show(s capture.Status) {
 }
 
 func (b *bar) Warn(text string) {
+	b.begin()
 	fmt.Fprintf(b.p, "scaleprof: warning: %s\n", text)
 	b.refresh <- nil
 }
 
 func (b *bar) End() {
+	if b.p == nil {
+		return
+	}
 	b.bar.Abort(true)
 	b.p.Wait()
+	b.p = nil
 }

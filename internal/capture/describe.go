@@ -14,21 +14,18 @@ import (
 // the workloads' first guesses of their own speed.
 func Describe(out io.Writer, opts Options) error {
 	if err := opts.check(); err != nil {
-		return err
+		return refuse(err)
 	}
 	defer opts.end()
-	s, err := newSession(&opts)
-	if err != nil {
-		return err
-	}
+	s := newSession(&opts)
 	s.guess()
 	if err := s.makeCells(); err != nil {
-		return err
+		return refuse(err)
 	}
 	s.settleBudget()
 	var b strings.Builder
 	s.describe(&b)
-	_, err = io.WriteString(out, b.String())
+	_, err := io.WriteString(out, b.String())
 	return err
 }
 

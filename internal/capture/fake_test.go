@@ -154,10 +154,7 @@ func begin(t *testing.T, ctx context.Context, opts Options, dir string) (*sessio
 	if err := opts.check(); err != nil {
 		return nil, nil, err
 	}
-	s, err := newSession(&opts)
-	if err != nil {
-		return nil, nil, err
-	}
+	s := newSession(&opts)
 	st := &memStore{dir: dir}
 	s.store = st
 	return s, st, s.prepare(ctx)

@@ -33,7 +33,7 @@ type Again struct {
 func Resume(ctx context.Context, dir string, again Again) (err error) {
 	st, m, warnings, err := record.OpenStore(dir)
 	if err != nil {
-		return err
+		return refuse(err)
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	again.dir = dir
@@ -51,15 +51,12 @@ func resume(ctx context.Context, st store, m *record.Manifest, again Again) erro
 	}
 	opts, err := again.options(m)
 	if err != nil {
-		return err
+		return refuse(err)
 	}
 	defer opts.end()
-	fresh, err := newSession(opts)
-	if err != nil {
-		return err
-	}
+	fresh := newSession(opts)
 	if err := sameMachine(m, fresh.m); err != nil {
-		return err
+		return refuse(err)
 	}
 	fresh.store, fresh.before = st, time.Duration(m.SpentNS)
 	warnings := fresh.m.Warnings

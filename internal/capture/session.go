@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/scaleprof/scaleprof/internal/arm"
@@ -47,23 +48,39 @@ func (e *Interrupted) Error() string {
 
 func (e *Interrupted) Unwrap() error { return e.Err }
 
+// Refused is the error of a plan that cannot be run as it is asked for: nothing
+// was run, and asking again will not help.
+type Refused struct{ Err error }
+
+func (e *Refused) Error() string { return e.Err.Error() }
+func (e *Refused) Unwrap() error { return e.Err }
+
+// refuse marks a refusal. What the system does not let us do is a fault, not one.
+func refuse(err error) error {
+	var errno syscall.Errno
+	if err == nil || errors.As(err, &errno) && errno != syscall.ENOENT || errors.Is(err, record.ErrLocked) {
+		return err
+	}
+	return &Refused{err}
+}
+
 // Run makes a capture and returns its directory. When ctx ends, the running
 // processes are ended, all complete runs are kept, and the error is an
 // *Interrupted. A run that fails is recorded with its error and does not stop
 // the others.
 func Run(ctx context.Context, opts Options) (dir string, err error) {
 	if err := opts.check(); err != nil {
-		return "", err
+		return "", refuse(err)
 	}
 	defer opts.end()
-	s, err := newSession(&opts)
-	if err != nil {
-		return "", err
+	s := newSession(&opts)
+	if err := s.checkPlan(); err != nil {
+		return "", refuse(err)
 	}
 	// First, so that a directory that cannot be written is refused at once.
 	st, err := record.Create(opts.outName(time.Now()))
 	if err != nil {
-		return "", err
+		return "", refuse(err)
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	s.store, dir = st, s.opts.shown(st.Dir())
@@ -89,7 +106,19 @@ func (s *session) prepare(ctx context.Context) error {
 	return s.save()
 }
 
-func newSession(opts *Options) (*session, error) {
+// checkPlan makes the cells once for nothing, to refuse an impossible arm before
+// the pilot.
+func (s *session) checkPlan() error {
+	warnings, progress := len(s.m.Warnings), s.opts.Progress
+	s.opts.Progress = silent{}
+	err := s.makeCells()
+	s.opts.Progress = progress
+	s.m.Cells, s.m.Plan.Arms, s.m.Warnings = nil, []string{record.Baseline}, s.m.Warnings[:warnings]
+	clear(s.cells)
+	return err
+}
+
+func newSession(opts *Options) *session {
 	info := opts.Machine.Info()
 	if info.CPUs < 1 {
 		info.CPUs = runtime.NumCPU()
@@ -129,7 +158,7 @@ func newSession(opts *Options) (*session, error) {
 		}
 	}
 	s.environmentWarnings()
-	return s, nil
+	return s
 }
 
 // makeCells turns the plan into cells. Targets that the pilot dropped have none.
