@@ -115,7 +115,8 @@ func (b *books) absences(off offCPU) []weighted {
 	}
 	var sum float64
 	hand := make([]weighted, 0, 16)
-	for k, ns := range b.sums {
+	for packed, ns := range b.sums {
+		k := packed.unpack()
 		if k.state == Runnable && b.causes.group(k.cause) == "lock" {
 			k.state = OffCPU
 			hand = append(hand, weighted{k, float64(ns)})
@@ -217,10 +218,10 @@ func (b *books) turns(k waitKey) bool {
 	default:
 		return false
 	}
-	if k.who.lane < 0 || b.stacks.infos[k.culprit].broadcast {
+	if k.who.lane() < 0 || b.stacks.infos[k.culprit].broadcast {
 		return false
 	}
-	_, same := b.waitedAt[siteLane{b.stacks.infos[k.victim].site, k.who.lane}]
+	_, same := b.waitedAt[siteLane{b.stacks.infos[k.victim].site, k.who.lane()}]
 	return same
 }
 

@@ -1,11 +1,6 @@
 package lanes
 
-import (
-	"errors"
-	"io"
-
-	"golang.org/x/exp/trace"
-)
+import "golang.org/x/exp/trace"
 
 // kind says which fields of an event mean something.
 type kind uint8
@@ -127,41 +122,12 @@ type source interface {
 	next(*event) error
 }
 
-// reader adapts golang.org/x/exp/trace. It copies what the pass needs and builds
-// no strings for frequent kinds.
-type reader struct{ r *trace.Reader }
-
-func newReader(r io.Reader) (*reader, error) {
-	tr, err := trace.NewReader(r)
-	if err != nil {
-		return nil, err
-	}
-	return &reader{tr}, nil
-}
-
 const (
 	markPhase  = "GC concurrent mark phase"
 	sweepRange = "GC incremental sweep"
 	assistName = "GC mark assist"
 	stopPrefix = "stop-the-world ("
 )
-
-var errPanic = errors.New("the trace is damaged")
-
-func (r *reader) next(out *event) (err error) {
-	// The library trusts some fields that a damaged file can break.
-	defer func() {
-		if x := recover(); x != nil {
-			err = errPanic
-		}
-	}()
-	ev, err := r.r.ReadEvent()
-	if err != nil {
-		return err
-	}
-	convert(&ev, out)
-	return nil
-}
 
 func convert(ev *trace.Event, out *event) {
 	out.kind = evOther
@@ -176,10 +142,13 @@ func convert(ev *trace.Event, out *event) {
 			out.g, out.p = int64(ev.Goroutine()), int64(ev.Proc())
 			out.res = int64(st.Resource.Goroutine())
 			out.reason = reasonNone
-			if from == trace.GoRunning {
+			out.stack, out.tstack = st.Stack, st.Stack
+			switch from {
+			case trace.GoRunning:
 				out.reason = reasonOf(st.Reason)
+			case trace.GoWaiting:
+				out.stack = ev.Stack() // of who ends the wait
 			}
-			out.stack, out.tstack = ev.Stack(), st.Stack
 		case trace.ResourceProc:
 			from, to := st.Proc()
 			out.kind, out.from, out.to = evProc, uint8(from), uint8(to)

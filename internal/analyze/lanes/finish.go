@@ -86,7 +86,7 @@ func (b *books) workers() {
 	out.SlotNS = out.WallNS * int64(len(b.lanes))
 	b.rows = make(map[partKey]int64, len(b.sums))
 	for k, ns := range b.sums {
-		b.add(k, ns)
+		b.add(k.unpack(), ns)
 	}
 	var plain, ranged, late, tail, strange int64
 	for _, l := range b.lanes {

@@ -17,34 +17,38 @@ const journalSize = 1 << 15
 type doing uint8
 
 const (
-	didRun     doing = iota
-	didQueue         // was runnable
-	didWait          // was parked
-	didSyscall       // was in a system call
-	wasBorn          // was created: what came before is its creator's
+	didQueue   doing = iota // was ready
+	didWait                 // was parked
+	didSyscall              // was in a system call
+	wasBorn                 // was created: what came before is its creator's
 )
 
-// entry is one finished state. It lasted from t0 until the next entry of the
-// same goroutine begins.
+// entry is one finished state of a goroutine in which it did not run; between
+// its entries, it ran.
 type entry struct {
-	t0        int64
-	prev      uint64 // this goroutine's entry before, 0 none
-	link      uint64 // newest entry of the goroutine that ended a wait, or that created this one
-	linkSince int64  // since when that one was running
-	who       who    // of this goroutine
-	linkWho   who
-	culprit   stackID
-	cause     causeID
-	doing     doing
-	follow    bool // the wait is for what another goroutine does: look there
+	t0, t1  int64
+	prev    uint64 // this goroutine's entry before, 0 none
+	link    uint64 // newest entry of the goroutine that ended a wait, or that created this one
+	linkWho who
+	culprit stackID
+	cause   causeID
+	doing   doing
+	follow  bool // the wait is for what another goroutine does: look there
 }
 
-// who is a goroutine as far as blame needs it after its end.
-type who struct {
-	owner int32 // the lane that it is or descends from, -1
-	lane  int32 // -1 unless a lane itself
-	start stackID
+// who is a goroutine as far as blame needs it after its end: the lane that it
+// is, or the lane that it descends from and its start function. 17 bits each.
+type who uint64
+
+func newWho(lane, owner int32, start stackID) who {
+	return who(uint64(lane+1)<<34 | uint64(owner+1)<<17 | uint64(start))
 }
+
+// lane is the lane that it is, -1 for none.
+func (w who) lane() int32 { return int32(w>>34) - 1 }
+
+// owner is the lane that it is or descends from, -1 for none.
+func (w who) owner() int32 { return int32(w>>17&(1<<17-1)) - 1 }
 
 func newJournal() *journal { return &journal{ring: make([]entry, journalSize)} }
 

@@ -14,7 +14,6 @@ type handOver struct {
 	since   int64 // when that waiter had begun to wait
 	culprit stackID
 	last    uint64 // the holder's states
-	who     who
 }
 
 // handOver notes that by let g go at now.
@@ -28,7 +27,7 @@ func (a *pass) handOver(g, by *goroutine, since, now int64, culprit stackID) {
 		q = &lockQueue{}
 		a.queues[site] = q
 	}
-	q.ring[q.n%len(q.ring)] = handOver{now, since, culprit, by.last, by.who()}
+	q.ring[q.n%len(q.ring)] = handOver{now, since, culprit, by.last}
 	q.n++
 }
 
@@ -63,12 +62,13 @@ func (a *pass) chargeHolder(g *goroutine, c causeID, holder stackID, last uint64
 		if e == nil || end <= lo {
 			break
 		}
-		if from := max(e.t0, lo); e.doing == didWait && !e.follow && e.culprit != 0 && from < end && a.causes.group(e.cause) == "lock" {
-			a.book(e.cause, Waiting, g.where, e.culprit, end-from)
-			a.book(c, Waiting, g.where, holder, hi-end)
+		from, to := max(e.t0, lo), min(e.t1, end)
+		if e.doing == didWait && !e.follow && e.culprit != 0 && from < to && a.causes.group(e.cause) == "lock" {
+			a.book(e.cause, Waiting, g.where, e.culprit, to-from)
+			a.book(c, Waiting, g.where, holder, hi-to)
 			hi = from
 		}
-		end = min(end, max(e.t0, lo))
+		end = min(end, from)
 		last = e.prev
 	}
 	a.book(c, Waiting, g.where, holder, hi-lo)

@@ -25,12 +25,12 @@ type pass struct {
 	foreign *foreign
 	walk    walk
 
-	sums      map[partKey]int64
+	sums      map[packedKey]int64
 	waits     map[waitKey]int64
 	waitedAt  map[siteLane]struct{}
 	queues    map[int32]*lockQueue
 	locks     map[lockKey]*lockSum
-	outside   map[stackID]*outside // goroutines that are no lanes, by start function
+	outside   []outside // goroutines that are no lanes, by start function's stack
 	samples   samples
 	gc        gcState
 	latency   latencies
@@ -67,6 +67,17 @@ type partKey struct {
 	culprit stackID
 }
 
+// packedKey is a partKey in one word, which maps find faster.
+type packedKey uint64
+
+func (k partKey) pack() packedKey {
+	return packedKey(uint64(k.cause)<<40 | uint64(k.state)<<36 | uint64(k.victim)<<18 | uint64(k.culprit))
+}
+
+func (k packedKey) unpack() partKey {
+	return partKey{causeID(k >> 40), State(k >> 36 & 15), stackID(k >> 18 & (1<<18 - 1)), stackID(k & (1<<18 - 1))}
+}
+
 type siteLane struct {
 	site int32
 	lane int32
@@ -76,15 +87,14 @@ type siteLane struct {
 type outside struct {
 	ns    int64
 	count int
-	child bool
 }
 
 func newPass(in *Input) *pass {
 	c := newCauses()
 	a := &pass{
 		in: in, causes: c, stacks: newStackTable(c, in.rules()), live: newTable(), journal: newJournal(),
-		sums: make(map[partKey]int64), waits: make(map[waitKey]int64), waitedAt: make(map[siteLane]struct{}),
-		queues: make(map[int32]*lockQueue), locks: make(map[lockKey]*lockSum), outside: make(map[stackID]*outside),
+		sums: make(map[packedKey]int64), waits: make(map[waitKey]int64), waitedAt: make(map[siteLane]struct{}),
+		queues: make(map[int32]*lockQueue), locks: make(map[lockKey]*lockSum),
 	}
 	a.samples.init()
 	return a
@@ -93,7 +103,7 @@ func newPass(in *Input) *pass {
 // book adds a finished piece of slot time.
 func (a *pass) book(c causeID, st State, victim, culprit stackID, ns int64) {
 	if ns > 0 {
-		a.sums[partKey{c, st, victim, culprit}] += ns
+		a.sums[partKey{c, st, victim, culprit}.pack()] += ns
 	}
 }
 
@@ -212,7 +222,7 @@ func (a *pass) born(g *goroutine, ev *event) {
 	}
 	if a.on {
 		g.last = a.journal.add(entry{
-			t0: ev.time, doing: wasBorn, link: c.last, linkSince: c.since, linkWho: c.who(), who: g.who(),
+			t0: ev.time, t1: ev.time, doing: wasBorn, link: c.last, linkWho: c.who(),
 		})
 	}
 	if a.foreign != nil {
@@ -237,7 +247,7 @@ func (a *pass) identify(g *goroutine, ev *event) {
 	}
 }
 
-func (g *goroutine) who() who { return who{g.owner, g.lane, g.start} }
+func (g *goroutine) who() who { return newWho(g.lane, g.owner, g.start) }
 
 func (a *pass) dies(g *goroutine, now int64) {
 	if g.lane >= 0 {
@@ -392,20 +402,15 @@ func (a *pass) ran(g *goroutine, now int64) {
 	if !a.on {
 		return
 	}
-	if g.class.user() {
-		g.last = a.journal.add(entry{t0: g.since, doing: didRun, prev: g.last, who: g.who()})
-	}
 	if g.lane >= 0 {
 		return
 	}
 	d := max(0, now-max(g.since, a.begin))
-	o := a.outside[g.start]
-	if o == nil {
-		o = &outside{}
-		a.outside[g.start] = o
+	for len(a.outside) <= int(g.start) {
+		a.outside = append(a.outside, outside{})
 	}
-	o.ns += d
-	o.count++
+	a.outside[g.start].ns += d
+	a.outside[g.start].count++
 	switch g.class {
 	case classMark:
 		a.gc.marked(g, d)

@@ -67,6 +67,7 @@ type ps struct {
 	all      []*proc
 	count    [numUses]int32
 	runnable int32 // goroutines of the program that are ready
+	system   int32 // Ps that run goroutines of the runtime
 	gcStops  int32
 	stops    int32 // stops of the world in progress, for whatever reason
 	now      int64
@@ -110,6 +111,12 @@ func (s *ps) recount(p *proc) {
 		}
 		s.count[p.use]--
 		s.count[u]++
+		if p.use >= useClass+use(classMark) {
+			s.system--
+		}
+		if u >= useClass+use(classMark) {
+			s.system++
+		}
 		p.use = u
 	}
 }
@@ -186,31 +193,29 @@ func (s *ps) heading() int {
 // ready goroutines, and each P that something else than a lane holds would serve
 // one more; only the rest wait for lanes. All ready goroutines share alike.
 func (s *ps) queue(dt float64, free int32) {
-	ready := float64(s.runnable)
-	rest := ready - float64(free)
-	s.shares[onNobody] += dt * float64(free) / ready
-	var out float64
-	for c := classOther; c < numClasses; c++ {
-		if c != classLane {
-			out += float64(s.count[useClass+use(c)])
-		}
+	each := dt / float64(s.runnable) // a ready goroutine's share for each of those that are in the way
+	if free > 0 {
+		s.shares[onNobody] += each * float64(free)
 	}
-	out += float64(s.count[useSyscall])
-	if out > 0 {
+	rest := s.runnable - free
+	program := s.count[useClass+use(classOther)] + s.count[useClass+use(classChild)]
+	calls, system := s.count[useSyscall], s.system
+	if out := program + calls + system; out > 0 {
 		charged := min(rest, out)
-		each := dt * charged / out
-		s.perOut += each
-		for c := classOther; c < numClasses; c++ {
-			if n := s.count[useClass+use(c)]; n > 0 && c != classLane {
-				s.shares[blameOf[c]] += each * float64(n) / ready
-			}
+		per := float64(charged) / float64(out)
+		s.perOut += dt * per
+		s.shares[onOther] += each * per * float64(program)
+		if calls > 0 {
+			s.shares[onSyscall] += each * per * float64(calls)
 		}
-		if n := s.count[useSyscall]; n > 0 {
-			s.shares[onSyscall] += each * float64(n) / ready
+		if system > 0 {
+			for c := classMark; c < numClasses; c++ {
+				s.shares[blameOf[c]] += each * per * float64(s.count[useClass+use(c)])
+			}
 		}
 		rest -= charged
 	}
-	s.shares[onLanes] += dt * rest / ready
+	s.shares[onLanes] += each * float64(rest)
 }
 
 var blameOf = [numClasses]blame{

@@ -34,6 +34,12 @@ func (a *pass) endQueue(g *goroutine, now int64) {
 	if d < 0 {
 		d = 0
 	}
+	if g.lane < 0 && a.shares[onNobody]-g.from[onNobody] >= float64(d)/2 {
+		g.last = a.journal.add(entry{
+			t0: g.since, t1: now, doing: didQueue, prev: g.last, cause: g.origin.cause, culprit: g.origin.culprit,
+		})
+		return
+	}
 	var part shares
 	top := onNobody
 	for b := range part {
@@ -44,7 +50,7 @@ func (a *pass) endQueue(g *goroutine, now int64) {
 	}
 	c, culprit := a.charge(g, top)
 	g.last = a.journal.add(entry{
-		t0: g.since, doing: didQueue, prev: g.last, who: g.who(), cause: c, culprit: culprit,
+		t0: g.since, t1: now, doing: didQueue, prev: g.last, cause: c, culprit: culprit,
 	})
 	if g.lane < 0 || d == 0 || !a.lanes[g.lane].active {
 		return
@@ -101,7 +107,7 @@ func (a *pass) endSyscall(g *goroutine, now int64) {
 	if g.where != 0 && a.stacks.running(g.where) == cCgo {
 		c = cCgo
 	}
-	g.last = a.journal.add(entry{t0: g.since, doing: didSyscall, prev: g.last, who: g.who(), cause: c, culprit: g.where})
+	g.last = a.journal.add(entry{t0: g.since, t1: now, doing: didSyscall, prev: g.last, cause: c, culprit: g.where})
 	if a.perProc {
 		a.spare.calls[partKey{c, OnCPU, g.where, 0}] += max(0, now-max(g.since, a.begin))
 	}

@@ -51,10 +51,11 @@ var ErrNoWindow = errors.New("the trace holds nothing to account")
 // trace that ends early or is damaged is used as far as it goes, and the
 // Account says so; the error is then nil. It fails where nothing can be used.
 func Read(ctx context.Context, r io.Reader, in Input) (*Account, error) {
-	src, err := newReader(r)
+	src, err := newPipe(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading trace: %w", err)
 	}
+	defer src.close()
 	return account(ctx, src, in)
 }
 

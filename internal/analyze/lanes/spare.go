@@ -168,7 +168,8 @@ func (b *books) perProcs() {
 
 	plain := sum[useClass+use(classOther)] + sum[useClass+use(classLane)] + sum[useClass+use(classChild)]
 	var ranged int64
-	for k, ns := range b.sums {
+	for packed, ns := range b.sums {
+		k := packed.unpack()
 		if k.state == OnCPU && ns <= plain {
 			b.add(k, ns)
 			plain -= ns

@@ -42,8 +42,11 @@ func (b *books) summaries() {
 	out.Locks = out.Locks[:min(len(out.Locks), maxListed)]
 	sum := make(map[string]*Other)
 	for id, o := range b.outside {
+		if o.count == 0 {
+			continue
+		}
 		name := "unknown"
-		if s := b.stacks.get(id); s != nil {
+		if s := b.stacks.get(stackID(id)); s != nil {
 			name = s.Frames[0].Func
 		}
 		if sum[name] == nil {

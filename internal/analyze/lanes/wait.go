@@ -37,11 +37,10 @@ func (a *pass) endWait(g *goroutine, ev *event) {
 		}
 	}
 	by := a.live.get(ev.g)
-	var bySince int64
 	var byWho who
 	var byLast uint64
 	if by != nil && by != g {
-		bySince, byWho, byLast = by.since, by.who(), by.last
+		byWho, byLast = by.who(), by.last
 	} else {
 		by = nil
 	}
@@ -58,9 +57,9 @@ func (a *pass) endWait(g *goroutine, ev *event) {
 	if kindOf == waitsForLock && by != nil {
 		a.handOver(g, by, begin, now, culprit)
 	}
-	e := entry{t0: g.since, doing: didWait, prev: g.last, who: g.who(), cause: c, culprit: culprit}
+	e := entry{t0: g.since, t1: now, doing: didWait, prev: g.last, cause: c, culprit: culprit}
 	if by != nil && kindOf == waitsForEvent {
-		e.follow, e.link, e.linkSince, e.linkWho = true, byLast, bySince, byWho
+		e.follow, e.link, e.linkWho = true, byLast, byWho
 	}
 	if g.lane >= 0 && a.lanes[g.lane].active {
 		a.bookWait(g, c, kindOf, by, culprit, begin, now)
@@ -155,7 +154,7 @@ func (a *pass) bookWait(g *goroutine, c causeID, k waitKind, by *goroutine, culp
 	case k == waitsForEvent && by != nil:
 		w := &a.walk
 		*w = walk{cause: c, victim: g.where, culprit: culprit, lane: g.lane, own: by.owner == g.lane, pieces: w.pieces[:0]}
-		a.follow(w, begin, now, by.last, by.since, by.who(), 0)
+		a.follow(w, begin, now, by.last, by.who(), 0)
 		a.bookWalk(w, now-begin, l.own.upTo(&a.ps).minus(l.atPark))
 	case k == waitsForEvent && (c == cChannel || c == cSelect):
 		// Nobody's goroutine sent: a timer did.
@@ -192,38 +191,38 @@ const (
 	maxDepth = 6   // goroutines in a row, each of which waited for the next
 )
 
-// follow divides [lo, hi): the goroutine by, whose newest finished state is n and
-// which had been running since, ended the wait at hi. Going back in time, its
-// running time is its own doing; while it was ready it waited for what its entry
-// says; and where it waited for somebody in turn, that one is followed.
-func (a *pass) follow(w *walk, lo, hi int64, n uint64, since int64, by who, depth int) {
+// follow divides [lo, hi): the goroutine by, whose newest entry is n, ended the
+// wait at hi. Going back in time, its running time is its own doing; while it was
+// ready it waited for what its entry says; and where it waited for somebody in
+// turn, that one is followed.
+func (a *pass) follow(w *walk, lo, hi int64, n uint64, by who, depth int) {
 	cur := hi
-	if from := max(since, lo); from < cur {
-		w.running(by, cur-from)
-		cur = from
-	}
 	for cur > lo {
 		e := a.journal.at(n)
 		w.steps++
-		if e == nil || w.steps > maxSteps {
-			break
+		if w.steps > maxSteps {
+			e = nil
+		}
+		if e == nil {
+			if n != 0 {
+				break // has left the journal
+			}
+			w.running(by, cur-lo)
+			return
+		}
+		// A state may begin before the wait and end after it has begun.
+		if end := max(e.t1, lo); end < cur {
+			w.running(by, cur-end)
+			cur = end
 		}
 		if e.doing == wasBorn {
 			n, by = e.link, e.linkWho
-			if from := min(max(e.linkSince, lo), cur); from < cur {
-				w.running(by, cur-from)
-				cur = from
-			}
 			continue
 		}
-		from := max(e.t0, lo)
-		if from < cur {
-			switch {
-			case e.doing == didRun:
-				w.running(e.who, cur-from)
-			case e.doing == didWait && e.follow && depth < maxDepth:
-				a.follow(w, from, cur, e.link, e.linkSince, e.linkWho, depth+1)
-			default:
+		if from := max(e.t0, lo); from < cur {
+			if e.doing == didWait && e.follow && depth < maxDepth {
+				a.follow(w, from, cur, e.link, e.linkWho, depth+1)
+			} else {
 				w.pieces = append(w.pieces, piece{cause: e.cause, culprit: e.culprit, ns: cur - from})
 			}
 			cur = from
@@ -231,7 +230,6 @@ func (a *pass) follow(w *walk, lo, hi int64, n uint64, since int64, by who, dept
 		n = e.prev
 	}
 	if cur > lo {
-		// What happened before has left the journal, or nobody saw it.
 		c := w.cause
 		if c == cUnexplained {
 			c = cSerial
@@ -243,9 +241,9 @@ func (a *pass) follow(w *walk, lo, hi int64, n uint64, since int64, by who, dept
 // running notes that for ns of the wait the goroutine by was running.
 func (w *walk) running(by who, ns int64) {
 	switch {
-	case by.owner == w.lane && by.lane < 0:
+	case by.owner() == w.lane && by.lane() < 0:
 		w.ran += ns
-	case by.lane == w.lane:
+	case by.lane() == w.lane:
 		// Itself, before it began to wait: only a damaged trace says so.
 		w.pieces = append(w.pieces, piece{cause: cUnexplained, ns: ns})
 	default:

@@ -118,7 +118,7 @@ func (a *pass) reset() {
 	clear(a.waitedAt)
 	clear(a.queues)
 	clear(a.locks)
-	clear(a.outside)
+	a.outside = a.outside[:0]
 	a.spare.reset()
 	for _, p := range a.all {
 		p.since, p.spent = a.now, [numUses]int64{}
