@@ -65,13 +65,16 @@ func (p *pair) rowIntervals(rows []report.Row) {
 		// Too few blocks for a test: a row is believed when it is well beyond what
 		// two runs of one program differ by, and the report says that no interval was given.
 		for i := range rows {
-			rows[i].Distinguishable = rows[i].CoresLost > looseCores
+			rows[i].Distinguishable = rows[i].CoresLost > math.Max(looseCores, looseSigmas*p.floor(&rows[i]))
 		}
 	}
 }
 
 // looseCores is the size above which a row counts where no interval can be given.
 const looseCores = 0.10
+
+// looseSigmas is how many standard errors of counting samples it must be there.
+const looseSigmas = 4
 
 // floor is the standard error that a row has from counting samples alone, in
 // cores: with n samples at both ends, sqrt(n) of them.
@@ -81,6 +84,8 @@ func (p *pair) floor(r *report.Row) float64 {
 		for _, o := range c.profiled {
 			if o.account != nil {
 				samples += o.account.Samples
+			} else {
+				samples += o.samples
 			}
 		}
 	}

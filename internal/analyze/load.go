@@ -168,6 +168,7 @@ func (l *loaded) observe(ctx context.Context, src *record.Capture, jobs []*obser
 			for _, s := range samples {
 				s.path = l.paths.names(s.names)
 				o.onCPU = append(o.onCPU, s)
+				o.samples += s.count
 			}
 			said[i] = append(warnings, more...)
 		}()
@@ -203,7 +204,7 @@ func readCPU(src *record.Capture, r *record.Run) (samples []cpuSample, warnings 
 			names := functionNames(s)
 			samples = append(samples, cpuSample{
 				cause: classify.Stack(len(names), func(i int) string { return names[i] }),
-				names: names, ns: float64(s.Value[at]), background: inBackground(names),
+				names: names, ns: float64(s.Value[at]), count: count(p, s), background: inBackground(names),
 			})
 		}
 	}
@@ -218,6 +219,14 @@ func cpuIndex(p *profile.Profile) int {
 		}
 	}
 	return -1
+}
+
+// count is how many samples of the profiler a sample of the file stands for.
+func count(p *profile.Profile, s *profile.Sample) int {
+	if p.SampleType[0].Unit == "count" && len(s.Value) > 0 {
+		return int(max(0, s.Value[0]))
+	}
+	return 1
 }
 
 // functionNames are the names of a sample's frames, leaf first, inlined ones too.

@@ -71,7 +71,7 @@ func collector(base, peak *cell) string {
 	idle := func(c *cell) float64 {
 		return c.traced(func(a *lanes.Account) float64 { return float64(a.GC.IdleNS) / float64(a.WallNS) })
 	}
-	if ib, ip := idle(base), idle(peak); ib > 0.005 || ip > 0.005 {
+	if ib, ip := idle(base), idle(peak); (ib > 0.005 || ip > 0.005) && !math.IsNaN(ib+ip) {
 		fmt.Fprintf(&b, "; idle-priority mark workers use %.2f of otherwise idle cores at T=%d and %.2f at T=%d", ib, base.Threads, ip, peak.Threads)
 	}
 	pause := func(c *cell) (n, total, worst float64) {
@@ -81,13 +81,13 @@ func collector(base, peak *cell) string {
 	}
 	nb, tb, _ := pause(base)
 	np, tp, wp := pause(peak)
-	if !math.IsNaN(nb) && np > 0 {
+	if !math.IsNaN(nb+np) && np > 0 {
 		fmt.Fprintf(&b, "; %.0f pauses of %s in all become %.0f of %s, the worst %s", nb, duration(tb), np, duration(tp), duration(wp))
 	}
 	assist := func(c *cell) float64 {
 		return c.traced(func(a *lanes.Account) float64 { return float64(a.GC.Assists) }) / float64(max(c.ops, 1))
 	}
-	if ab, ap := assist(base), assist(peak); ab > 0 || ap > 0 {
+	if ab, ap := assist(base), assist(peak); (ab > 0 || ap > 0) && !math.IsNaN(ab+ap) {
 		fmt.Fprintf(&b, "; %.2g and %.2g assists an operation", ab, ap)
 	}
 	if base.Procs != peak.Procs {

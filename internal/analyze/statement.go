@@ -29,6 +29,7 @@ type observation struct {
 	run     *record.Run
 	account *lanes.Account // nil where the run left no usable trace
 	onCPU   []cpuSample    // the run's CPU profile, classified
+	samples int            // that the CPU profile counted
 }
 
 // cpuSample is CPU time on one call path of a CPU profile, in nanoseconds of
@@ -38,6 +39,7 @@ type cpuSample struct {
 	path       *callPath
 	names      []string // until they are interned as path
 	ns         float64
+	count      int
 	background bool // a GC worker, sweeper or scavenger: beside the lanes, not in them
 }
 

@@ -66,8 +66,11 @@ func never(id cause.ID) bool {
 // judge names the cause to act on, or says why it does not.
 func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 	lossFraction := 1 - c.Efficiency
-	if lossFraction < notableLoss || (c.CoresLostCI != nil && (*c.CoresLostCI)[0] <= 0) {
+	if lossFraction < notableLoss {
 		return scales(c)
+	}
+	if c.CoresLostCI != nil && c.CoresLostCI[0] <= 0 {
+		return unclear(c, fmt.Sprintf("the runs differ so much that it may be none (95%%: %.2f to %.2f); more blocks on a quieter machine may tell", c.CoresLostCI[0], c.CoresLostCI[1]))
 	}
 	if len(c.Rows) == 0 {
 		return unclear(c, "no run was profiled, so timings alone are known; capture without --profiles none to learn the cause")
@@ -140,7 +143,9 @@ func rank(c *report.Comparison) []standing {
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
 		for _, tested := range e.Tests {
-			if g := byGroup[cause.ID(tested).Group()]; g != nil && (g.exp == nil || e.EffectCores > g.exp.EffectCores) {
+			// mode=process removes sharing of every kind at once and can prove no
+			// single group; the report contrasts the modes instead.
+			if g := byGroup[cause.ID(tested).Group()]; g != nil && len(e.Tests) <= maxTested && better(e, g.exp) {
 				g.exp = e
 			}
 		}
@@ -158,6 +163,21 @@ func rank(c *report.Comparison) []standing {
 		return out[i].group < out[j].group
 	})
 	return out
+}
+
+// maxTested is how many causes or groups an arm may test and still say something
+// about each.
+const maxTested = 4
+
+// better prefers the experiment with an interval, then the one with more effect.
+func better(a, b *report.Experiment) bool {
+	switch {
+	case b == nil:
+		return true
+	case (a.EffectCI != nil) != (b.EffectCI != nil):
+		return a.EffectCI != nil
+	}
+	return a.EffectCores > b.EffectCores
 }
 
 // name builds the verdict for a leading group.
@@ -189,7 +209,9 @@ func name(c *report.Comparison, g standing) report.Verdict {
 		case "shifted":
 			fmt.Fprintf(&text, "; the %s arm gives back %.2f: removing it uncovers another limit", g.exp.Arm, g.exp.EffectCores)
 		default:
-			if g.exp.EffectCI != nil && (*g.exp.EffectCI)[0] > 0 && g.exp.EffectCores > g.cores {
+			if g.exp.EffectCI == nil {
+				fmt.Fprintf(&text, "; the %s arm gives back %.2f, in too few blocks to count", g.exp.Arm, g.exp.EffectCores)
+			} else if g.exp.EffectCI[0] > 0 && g.exp.EffectCores > g.cores {
 				v.Confidence = "proven"
 				fmt.Fprintf(&text, "; the %s arm gives back %.2f, more than the profiles show, as they do not see its indirect costs", g.exp.Arm, g.exp.EffectCores)
 			} else {
@@ -210,7 +232,7 @@ func name(c *report.Comparison, g standing) report.Verdict {
 func scales(c *report.Comparison) report.Verdict {
 	return report.Verdict{
 		Confidence: "likely",
-		Text:       fmt.Sprintf("scales: from T=%d to T=%d it keeps %.0f%% efficiency, and what is lost is not beyond noise or under %.0f%%", c.Base, c.Peak, 100*c.Efficiency, 100*notableLoss),
+		Text:       fmt.Sprintf("scales: from T=%d to T=%d it keeps %.0f%% efficiency", c.Base, c.Peak, 100*c.Efficiency),
 	}
 }
 

@@ -35,7 +35,7 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			name: "interval includes no loss", efficiency: 0.9, lost: 0.2, ci: &[2]float64{-0.1, 0.5},
-			rows: []report.Row{row("lock/mutex", 0.2, false)}, confidence: "likely",
+			rows: []report.Row{row("lock/mutex", 0.2, false)}, confidence: "unclear",
 		},
 		{
 			name: "one clear row", efficiency: 0.5, lost: 1,

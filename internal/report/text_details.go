@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -74,23 +73,25 @@ func (t *textWriter) experiments(c *Comparison) {
 	}
 	t.heading(fmt.Sprintf("Proof by experiment, %s mode (cores given back)", c.Mode))
 	w := newTable("")
-	w.SetColumnConfigs(right(3, 4, 5))
-	w.AppendHeader(table.Row{"arm", "tests", "measured", "95% interval", "profiles say", ""})
+	w.SetColumnConfigs(right(2, 3, 4))
+	w.AppendHeader(table.Row{"arm", "measured", "95% interval", "profiles say", ""})
 	for _, e := range c.Experiments {
-		w.AppendRow(table.Row{e.Arm, clip(strings.Join(e.Tests, ", "), 24), cores(e.EffectCores), coresRange(e.EffectCI), optional(e.AttributedCores, cores), e.Verdict})
+		w.AppendRow(table.Row{e.Arm, cores(e.EffectCores), coresRange(e.EffectCI), optional(e.AttributedCores, cores), e.Verdict})
 	}
 	t.render(w, "  ")
-	var confounds []string
+	var texts []string
+	arms := map[string][]string{}
 	for _, e := range c.Experiments {
-		if e.Confounds != "" {
-			line := e.Arm + ": " + e.Confounds
-			if !slices.Contains(confounds, line) {
-				confounds = append(confounds, line)
-			}
+		if e.Confounds == "" {
+			continue
 		}
+		if len(arms[e.Confounds]) == 0 {
+			texts = append(texts, e.Confounds)
+		}
+		arms[e.Confounds] = append(arms[e.Confounds], e.Arm)
 	}
-	for _, s := range confounds {
-		t.paragraph(s, "  ")
+	for _, s := range texts {
+		t.paragraph(strings.Join(arms[s], ", ")+": "+s, "  ")
 	}
 	if d := c.Dose; d != nil {
 		t.dose(d)

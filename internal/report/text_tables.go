@@ -118,9 +118,11 @@ func (t *textWriter) statement(c *Comparison) {
 	}
 	t.paths(c)
 	t.experiments(c)
-	for _, n := range c.Narrative {
-		t.printf("\n")
-		t.paragraph(n, "  ")
+	if c.Mode == "thread" {
+		for _, n := range c.Narrative {
+			t.printf("\n")
+			t.paragraph(n, "  ")
+		}
 	}
 	for _, n := range c.Notes {
 		t.paragraph("note: "+n, "  ")

@@ -54,7 +54,7 @@ var stacks = []struct {
 	{"runtime.(*mLockProfile).recordUnlock < runtime.unlock2 < runtime.chansend < main.f", cause.ObserverProfiling},
 	{"compress/flate.(*compressor).deflate < compress/gzip.(*Writer).Write < runtime/pprof.(*profileBuilder).flush < runtime/pprof.profileWriter", cause.ObserverProfiling},
 	{"runtime.stopTheWorld < runtime.goroutineProfileWithLabelsConcurrent < github.com/felixge/fgprof.(*profiler).GoroutineProfile < github.com/felixge/fgprof.Start.func1", cause.ObserverProfiling},
-	{"runtime.mallocgc < github.com/felixge/fgprof.toPprof < main.main", cause.ObserverProfiling},
+	{"runtime.mallocgc < github.com/felixge/fgprof.toPprof < main.f < main.main", cause.ObserverProfiling},
 	{"bufio.(*Writer).Write < runtime/trace.(*traceMultiplexer).startLocked.func1 < runtime.goexit", cause.ObserverProfiling},
 	{"sync/atomic.(*Uint64).Add < testing.(*PB).Next < example.com/p.BenchmarkX.func1", cause.ObserverHarness},
 	{"github.com/scaleprof/scaleprof/internal/capture/child.worker", cause.ObserverHarness},

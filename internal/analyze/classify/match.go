@@ -9,7 +9,12 @@ import (
 type matcher struct {
 	exact    map[string]set
 	prefixes []prefix // sorted by text
+	// heads has a bit for each pair of bytes that an entry begins with (the
+	// second modulo 64): most user code is told by it alone.
+	heads [256]uint64
 }
+
+func (m *matcher) head(name string) { m.heads[name[0]] |= 1 << (name[1] & 63) }
 
 // prefix is an entry for all names that begin with text. Of the prefixes that
 // a name begins with, each shorter one is also a prefix of the next longer one,
@@ -57,11 +62,20 @@ func compile(table []member) *matcher {
 	for name, families := range only {
 		m.exact[name] = families
 	}
+	for name := range m.exact {
+		m.head(name)
+	}
+	for _, p := range m.prefixes {
+		m.head(p.text)
+	}
 	return m
 }
 
 // families is the set of families that a function is in, 0 for user code.
 func (m *matcher) families(name string) set {
+	if len(name) < 2 || m.heads[name[0]]&(1<<(name[1]&63)) == 0 {
+		return 0
+	}
 	if f, ok := m.exact[name]; ok {
 		return f
 	}

@@ -162,7 +162,7 @@ var members = []member{
 	}},
 	{low | timerRun, []string{
 		"runtime.(*timers).run", "runtime.(*timers).adjust", "runtime.(*timers).cleanHead", "runtime.(*timers).deleteMin", "runtime.(*timers).siftDown",
-		"runtime.(*timers).siftUp", "runtime.(*timer).unlockAndRun", "runtime.(*timers).updateMinWhenHeap",
+		"runtime.(*timers).siftUp", "time.goFunc", "time.sendTime", "runtime.(*timer).unlockAndRun", "runtime.(*timers).updateMinWhenHeap",
 	}},
 	{low | timer | sleeping, []string{"time.Sleep", "runtime.timeSleep"}},
 
