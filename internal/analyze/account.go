@@ -43,8 +43,7 @@ func readAccount(ctx context.Context, src *record.Capture, r *record.Run) (*lane
 		return nil, warnings
 	case len(r.Processes) > 1:
 		begin, end := window(r)
-		_, _ = begin, end
-		return nil, warnings
+		return lanes.Merge(accounts, begin, end), warnings
 	}
 	return accounts[0], warnings
 }
