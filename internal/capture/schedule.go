@@ -106,6 +106,12 @@ func (s *session) recorders(target string) map[string]bool {
 	return has
 }
 
+// cpuRateHz is how often a thread's CPU time is sampled. A window of half a
+// second has few samples at the usual 100 Hz. Where the kernel's clock ticks
+// more slowly than this (CONFIG_HZ) fewer samples come, each for more time; the
+// analysis scales them to the CPU time that the system counted in any case.
+const cpuRateHz = 250
+
 // profiles are the recorders of a run of the given kind.
 func (s *session) profiles(target string, kind record.Kind) *recorder.Profiles {
 	has := s.recorders(target)
@@ -113,6 +119,9 @@ func (s *session) profiles(target string, kind record.Kind) *recorder.Profiles {
 	switch kind {
 	case record.Profiled:
 		p.CPU, p.Trace, p.Allocs = has["cpu"], has["trace"], has["allocs"]
+		if p.CPU {
+			p.CPURateHz = cpuRateHz
+		}
 		if !s.load[target].heavy() {
 			p.Mutex, p.Block = oneIf(has["mutex"]), oneIf(has["block"])
 		}
