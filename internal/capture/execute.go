@@ -108,6 +108,11 @@ func (s *session) fill(run *record.Run, out *Outcome, w *window, rel, abs string
 	run.Processes = out.Processes
 	if w.closed {
 		run.System = &w.system
+		if t := out.Throttled; t != nil {
+			// The run's own group is not among scaleprof's: add what it took.
+			run.System.ThrottledNS = addTo(run.System.ThrottledNS, t.NS)
+			run.System.NrThrottled = addTo(run.System.NrThrottled, t.Times)
+		}
 		run.System.ALUDrift = s.drift(s.cells[run.Cell].Threads, run.Block)
 	}
 	files, warnings, err := record.Collect(abs, rel, out.Files, time.Duration(out.WallNS))
@@ -120,6 +125,13 @@ func (s *session) fill(run *record.Run, out *Outcome, w *window, rel, abs string
 		s.warn("run", fmt.Sprintf("run %d (%s): %s", run.ID, run.Cell, clip(text)), &run.ID)
 	}
 	return nil
+}
+
+func addTo(known *int64, more int64) *int64 {
+	if known != nil {
+		more += *known
+	}
+	return &more
 }
 
 // stderrOnly is what the processes printed, if anything.

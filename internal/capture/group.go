@@ -25,6 +25,9 @@ type group struct {
 	procs  []*process
 	events chan event
 
+	quota   *quota     // nil without one
+	stopped *Throttled // by the quota, in the window
+
 	gateR, gateW     *os.File // closing gateW releases all
 	finishR, finishW *os.File // closing finishW lets all write and end
 }
@@ -59,7 +62,7 @@ const (
 	drain      = 2 * time.Second
 )
 
-func newGroup(job *Job) (*group, error) {
+func newGroup(job *Job, quotaCPUs float64) (*group, error) {
 	// Room for all that T processes can say, so that no sender ever waits.
 	g := &group{job: job, events: make(chan event, 8*processes(job)+8)}
 	var err error
@@ -71,7 +74,25 @@ func newGroup(job *Job) (*group, error) {
 		g.gateW.Close()
 		return nil, fmt.Errorf("making the finish gate: %w", err)
 	}
+	if quotaCPUs > 0 {
+		if g.quota, err = newQuota(quotaCPUs); err != nil {
+			g.close()
+			return nil, err
+		}
+	}
 	return g, nil
+}
+
+// throttled reads the quota's counters.
+func (g *group) throttled() *Throttled {
+	if g.quota == nil {
+		return nil
+	}
+	ns, times, ok := g.quota.throttled()
+	if !ok {
+		return nil
+	}
+	return &Throttled{NS: ns, Times: times}
 }
 
 func (g *group) release() { g.gateW.Close() }
@@ -110,6 +131,9 @@ func (g *group) start(index int, c Command) error {
 	p.cmd = cmd
 	g.procs = append(g.procs, p)
 	go g.follow(p, controlR)
+	if g.quota != nil {
+		return g.quota.join(cmd.Process.Pid)
+	}
 	return nil
 }
 
@@ -270,6 +294,9 @@ wait:
 		case <-deadline.C:
 			break wait // stuck in the kernel; nothing more can be done about it
 		}
+	}
+	if g.quota != nil {
+		_ = g.quota.close() // an empty group costs nothing
 	}
 	g.saveOutput()
 	for i := range processes(g.job) {

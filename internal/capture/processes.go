@@ -20,6 +20,8 @@ import (
 // process mode.
 type Processes struct {
 	Launcher Launcher
+	// QuotaCPUs puts the processes of each run under a CPU quota, 0 for none.
+	QuotaCPUs float64
 }
 
 // Execute starts the processes, waits until all are ready, releases them at
@@ -43,7 +45,7 @@ func (e *Processes) Execute(ctx context.Context, job *Job) (*Outcome, error) {
 }
 
 func (e *Processes) execute(ctx context.Context, job *Job) (*Outcome, error) {
-	g, err := newGroup(job)
+	g, err := newGroup(job, e.QuotaCPUs)
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +80,13 @@ func (e *Processes) execute(ctx context.Context, job *Job) (*Outcome, error) {
 		}
 		pids := g.pids()
 		job.Window.Open(pids)
+		before := g.throttled()
 		g.release()
 		if err := g.await("done", (*process).isDone); err != nil {
 			return nil, err
 		}
 		job.Window.Close(pids)
+		g.stopped = g.throttled().sub(before)
 		g.finish()
 	}
 	if err := g.await("result", (*process).isEnded); err != nil {
@@ -151,7 +155,7 @@ func writeSpec(job *Job, i int) (*recorder.Spec, error) {
 
 // outcome adds up what the processes measured.
 func (g *group) outcome(elapsed time.Duration) (*Outcome, error) {
-	out := &Outcome{}
+	out := &Outcome{Throttled: g.stopped}
 	var begin, end int64
 	for _, p := range g.procs {
 		r := *p.result

@@ -135,12 +135,13 @@ func testJob(t *testing.T, mode record.Mode, threads int) (*Job, *window) {
 }
 
 func TestRealRun(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []record.Mode{record.Thread, record.Process} {
 		for _, clock := range []Clock{ClockWall, ClockStartup} {
 			t.Run(string(mode)+"-"+string(clock), func(t *testing.T) {
 				job, w := testJob(t, mode, 3)
 				job.Clock = clock
-				out, err := (&Processes{testLauncher{"well"}}).Execute(t.Context(), job)
+				out, err := (&Processes{Launcher: testLauncher{"well"}}).Execute(t.Context(), job)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,6 +171,7 @@ func TestRealRun(t *testing.T) {
 }
 
 func TestMisbehavingChild(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		how  string
 		mode record.Mode
@@ -186,7 +188,7 @@ func TestMisbehavingChild(t *testing.T) {
 	} {
 		t.Run(test.how+"-"+string(test.mode), func(t *testing.T) {
 			job, _ := testJob(t, test.mode, 3)
-			_, err := (&Processes{testLauncher{test.how}}).Execute(t.Context(), job)
+			_, err := (&Processes{Launcher: testLauncher{test.how}}).Execute(t.Context(), job)
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("error %v, want %q", err, test.want)
 			}
@@ -198,6 +200,7 @@ func TestMisbehavingChild(t *testing.T) {
 }
 
 func TestHangIsKilled(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		how, want string
 		mode      record.Mode
@@ -208,7 +211,7 @@ func TestHangIsKilled(t *testing.T) {
 		t.Run(test.how, func(t *testing.T) {
 			job, _ := testJob(t, test.mode, 3)
 			job.Timeout = 1500 * time.Millisecond
-			_, err := (&Processes{testLauncher{test.how}}).Execute(t.Context(), job)
+			_, err := (&Processes{Launcher: testLauncher{test.how}}).Execute(t.Context(), job)
 			if err == nil || err.Error() != test.want {
 				t.Fatalf("error %v, want %q", err, test.want)
 			}
@@ -217,19 +220,21 @@ func TestHangIsKilled(t *testing.T) {
 }
 
 func TestInterruptEndsChildren(t *testing.T) {
+	t.Parallel()
 	job, _ := testJob(t, record.Process, 3)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := (&Processes{testLauncher{"hang"}}).Execute(ctx, job)
+	_, err := (&Processes{Launcher: testLauncher{"hang"}}).Execute(ctx, job)
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("error %v, want the context's", err)
 	}
 }
 
 func TestDescendantDoesNotBlock(t *testing.T) {
+	t.Parallel()
 	job, _ := testJob(t, record.Thread, 1)
 	begin := time.Now()
-	_, err := (&Processes{testLauncher{"descendant"}}).Execute(t.Context(), job)
+	_, err := (&Processes{Launcher: testLauncher{"descendant"}}).Execute(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,8 +263,9 @@ func TestDescendantDoesNotBlock(t *testing.T) {
 }
 
 func TestLoudChildIsBounded(t *testing.T) {
+	t.Parallel()
 	job, _ := testJob(t, record.Process, 2)
-	if _, err := (&Processes{testLauncher{"loud"}}).Execute(t.Context(), job); err != nil {
+	if _, err := (&Processes{Launcher: testLauncher{"loud"}}).Execute(t.Context(), job); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(job.Dir, stderrName))
@@ -268,6 +274,27 @@ func TestLoudChildIsBounded(t *testing.T) {
 	}
 	if len(text) > maxStderr || !strings.Contains(string(text), "bytes left out") || !strings.HasSuffix(string(text), "the end\n") {
 		t.Errorf("%d bytes kept, ending in %q", len(text), text[max(0, len(text)-60):])
+	}
+}
+
+func TestQuota(t *testing.T) {
+	q, err := newQuota(0.5)
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := q.close(); err != nil {
+		t.Fatal(err)
+	}
+	job, _ := testJob(t, record.Process, 2)
+	out, err := (&Processes{Launcher: testLauncher{"well"}, QuotaCPUs: 0.5}).Execute(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Throttled == nil {
+		t.Error("nothing says how often the quota stopped the run")
+	}
+	if _, err := os.Stat(q.dir); err == nil {
+		t.Errorf("the cgroup %s is left behind", q.dir)
 	}
 }
 

@@ -96,6 +96,22 @@ type Outcome struct {
 	// merged into the run's files afterwards, by record.Collect.
 	Files    []record.Raw
 	Warnings []string
+	// Throttled is how a quota of the run's own stopped it in the window, nil without one.
+	Throttled *Throttled
+}
+
+// Throttled is what a CPU quota took.
+type Throttled struct {
+	NS    int64 // for so long were its processes stopped
+	Times int64
+}
+
+// sub is the difference of two readings; nil if either is missing.
+func (t *Throttled) sub(earlier *Throttled) *Throttled {
+	if t == nil || earlier == nil {
+		return nil
+	}
+	return &Throttled{NS: t.NS - earlier.NS, Times: t.Times - earlier.Times}
 }
 
 // Executor makes one run of a cell, in fresh processes. An error means that

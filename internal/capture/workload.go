@@ -14,9 +14,18 @@ func WorkloadTarget(w workload.Workload, values map[string]string, exe string) (
 	if err := workload.CheckParams(w, values); err != nil {
 		return Target{}, err
 	}
+	if info.QuotaCPUs > 0 {
+		q, err := newQuota(info.QuotaCPUs)
+		if err != nil {
+			return Target{}, fmt.Errorf("%s cannot run here: %w", info.Name, err)
+		}
+		if err := q.close(); err != nil {
+			return Target{}, err
+		}
+	}
 	t := Target{
 		Record: record.Target{Name: info.Name, Kind: "workload", Params: values, Unit: "op"},
-		Exec:   &Processes{Launcher: Self{Exe: exe}},
+		Exec:   &Processes{Launcher: Self{Exe: exe}, QuotaCPUs: info.QuotaCPUs},
 		OpNS:   info.OpNS, Delays: info.Delay,
 	}
 	if info.Library != "" {
