@@ -80,8 +80,21 @@ func (r *Rule) holds(f *facts) bool {
 	return !r.bare || f.bare
 }
 
+// roots and owners are the families that some rule asks of these frames.
+var roots, owners = func() (r, o set) {
+	for i := range rules {
+		r |= rules[i].root
+		o |= rules[i].owner
+	}
+	return r, o
+}()
+
 // decide finds the first rule that holds. The last rule always does.
 func decide(f *facts) *Rule {
+	if f.near == 0 && !f.empty && f.root&roots == 0 && f.owner&owners == 0 {
+		// Nothing but user code: only the last rule is left.
+		return &rules[len(rules)-1]
+	}
 	for i := range rules {
 		if rules[i].holds(f) {
 			return &rules[i]
