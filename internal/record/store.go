@@ -1,8 +1,6 @@
 package record
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -354,40 +352,6 @@ func (s *Store) clean(m *Manifest) error {
 func runDirName(name string) bool {
 	digits := strings.TrimLeft(name, "0123456789")
 	return len(digits) < len(name) && strings.HasPrefix(digits, "-")
-}
-
-// marshal is the manifest as JSON, one run a line.
-func marshal(m *Manifest) ([]byte, error) {
-	top := *m
-	top.Runs = nil
-	data, err := json.Marshal(&top)
-	if err != nil {
-		return nil, err
-	}
-	// A quote inside a string is escaped, so this can only be the key.
-	const hole = `"runs":null`
-	before, after, found := bytes.Cut(data, []byte(hole))
-	if !found {
-		return nil, errors.New("no place for the runs")
-	}
-	var b bytes.Buffer
-	b.Write(before)
-	b.WriteString(`"runs":[`)
-	for i := range m.Runs {
-		run, err := json.Marshal(&m.Runs[i])
-		if err != nil {
-			return nil, fmt.Errorf("run %d: %w", m.Runs[i].ID, err)
-		}
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-		b.Write(run)
-	}
-	b.WriteString("\n]")
-	b.Write(after)
-	b.WriteByte('\n')
-	return b.Bytes(), nil
 }
 
 // cause strips the operation and the path that package os puts before the fault.
