@@ -192,6 +192,7 @@ type Experiment struct {
 	EffectCI        Interval `json:"effect_ci"`
 	AttributedCores *float64 `json:"attributed_cores"`
 	Verdict         string   `json:"verdict"`              // agree, shifted, unexplained
+	Why             string   `json:"why,omitempty"`        // what decided the verdict
 	Efficiency      *float64 `json:"efficiency,omitempty"` // of the arm
 	Confounds       string   `json:"confounds,omitempty"`
 	Shapley         *float64 `json:"shapley_cores,omitempty"`
@@ -216,6 +217,7 @@ type Contrast struct {
 	Efficiency  float64  `json:"efficiency"`
 	CI          Interval `json:"ci"`
 	SharedCores float64  `json:"shared_cores"` // cores lost that processes do not lose
+	SharedCI    Interval `json:"shared_ci,omitempty"`
 	Text        string   `json:"text"`
 }
 

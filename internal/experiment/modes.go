@@ -1,0 +1,42 @@
+package experiment
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/scaleprof/scaleprof/internal/report"
+)
+
+// Modes compares thread mode, as the baseline, with process mode, as the arm:
+// what threads lose and processes do not is the price of sharing one runtime, one
+// heap and their locks; what both lose is the machine's, the operating system's
+// and that of small heaps (METHOD 5.4). other names the mode in c.Arm, whose
+// efficiency the contrast reports. nil where a cell is missing.
+func Modes(other string, c Contrast) *report.Contrast {
+	e := c.Effect()
+	if math.IsNaN(e.Cores.Value) || math.IsInf(e.Cores.Value, 0) || math.IsNaN(e.Efficiency.Value) {
+		return nil
+	}
+	shared, ci := e.Cores.Value, e.Cores.CI
+	if other == "thread" {
+		shared = -shared // the baseline is process mode
+		if ci != nil {
+			ci = &[2]float64{-ci[1], -ci[0]}
+		}
+	}
+	out := &report.Contrast{Mode: other, Efficiency: e.Efficiency.Value, CI: e.Efficiency.CI, SharedCores: shared, SharedCI: ci}
+	switch {
+	case ci == nil:
+		out.Text = fmt.Sprintf("threads lose %.2f cores more than processes do; below 6 blocks no interval can be given", shared)
+		if shared < 0 {
+			out.Text = fmt.Sprintf("processes lose %.2f cores more than threads do; below 6 blocks no interval can be given", -shared)
+		}
+	case ci[0] > 0:
+		out.Text = fmt.Sprintf("threads lose %.2f cores (%.2f to %.2f) that processes do not: the price of sharing one runtime, heap and locks", shared, ci[0], ci[1])
+	case ci[1] < 0:
+		out.Text = fmt.Sprintf("processes lose %.2f cores (%.2f to %.2f) that threads do not: small heaps of their own, start-up, or memory", -shared, -ci[1], -ci[0])
+	default:
+		out.Text = "threads and processes lose alike within noise: what is lost is not the price of sharing one runtime"
+	}
+	return out
+}
