@@ -73,8 +73,10 @@ func (e *fakeExec) Execute(ctx context.Context, job *Job) (*Outcome, error) {
 		return nil, err
 	}
 	job.Window.Close([]int{1})
-	out := &Outcome{WallNS: int64(wall), Ops: job.Ops, Checksum: 42,
-		Processes: []recorder.Result{{Ops: job.Ops}}}
+	out := &Outcome{
+		WallNS: int64(wall), Ops: job.Ops, Checksum: 42,
+		Processes: []recorder.Result{{Ops: job.Ops}},
+	}
 	if job.Profiles.Trace && e.trace > 0 {
 		if err := os.WriteFile(filepath.Join(job.Dir, "trace.out"), make([]byte, e.trace), 0o644); err != nil {
 			return nil, err

@@ -277,27 +277,6 @@ func TestLoudChildIsBounded(t *testing.T) {
 	}
 }
 
-func TestQuota(t *testing.T) {
-	q, err := newQuota(0.5)
-	if err != nil {
-		t.Skip(err)
-	}
-	if err := q.close(); err != nil {
-		t.Fatal(err)
-	}
-	job, _ := testJob(t, record.Process, 2)
-	out, err := (&Processes{Launcher: testLauncher{"well"}, QuotaCPUs: 0.5}).Execute(t.Context(), job)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if out.Throttled == nil {
-		t.Error("nothing says how often the quota stopped the run")
-	}
-	if _, err := os.Stat(q.dir); err == nil {
-		t.Errorf("the cgroup %s is left behind", q.dir)
-	}
-}
-
 func TestSharesOfProcesses(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 7, 16} {
 		job := &Job{Ops: 1001, Warm: 5, Cell: record.Cell{Mode: record.Process, Threads: threads}}

@@ -131,9 +131,11 @@ func TestBudgetIsKept(t *testing.T) {
 	dir := t.TempDir()
 	for _, budget := range []time.Duration{20 * time.Second, 40 * time.Second, 2 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			exec := &fakeExec{opNS: 5000, start: 200 * time.Millisecond,
+			exec := &fakeExec{
+				opNS: 5000, start: 200 * time.Millisecond,
 				// Two modes: never precise.
-				lose: func(j *Job) float64 { return 1 + 0.5*float64(len(j.Dir)*7%3) }}
+				lose: func(j *Job) float64 { return 1 + 0.5*float64(len(j.Dir)*7%3) },
+			}
 			n := 0
 			exec.lose = func(*Job) float64 { n++; return 1 + 0.4*float64(n*n%5) }
 			opts := fakeOptions(exec)
@@ -455,8 +457,10 @@ func TestKillAndResume(t *testing.T) {
 }
 
 func TestResumeRefusesForeignEnvironment(t *testing.T) {
-	m := &record.Manifest{Plan: record.Plan{Threads: []int{1}, Modes: []record.Mode{record.Thread}, Targets: []record.Target{{Name: "x"}}},
-		Cells: []record.Cell{{ID: "x", Threads: 1, Procs: 1, Env: []string{"LD_PRELOAD=/tmp/evil.so"}}}}
+	m := &record.Manifest{
+		Plan:  record.Plan{Threads: []int{1}, Modes: []record.Mode{record.Thread}, Targets: []record.Target{{Name: "x"}}},
+		Cells: []record.Cell{{ID: "x", Threads: 1, Procs: 1, Env: []string{"LD_PRELOAD=/tmp/evil.so"}}},
+	}
 	again := Again{Resolve: func(r record.Target) (Target, error) { return Target{Record: r}, nil }}
 	if _, err := again.options(m); err == nil || !strings.Contains(err.Error(), "LD_PRELOAD") {
 		t.Errorf("error %v, want a refusal", err)
