@@ -219,12 +219,9 @@ func TestReadProfileRefuses(t *testing.T) {
 	if _, err := ReadProfile(bytes.NewReader(good.Bytes())); err != nil {
 		t.Fatal(err)
 	}
-	zeros := make([]byte, 1<<20)
-	bomb := gz(t, func(w io.Writer) {
-		for range maxUncompressed>>20 + 1 {
-			w.Write(zeros)
-		}
-	})
+	// A gzip file may have many members, one after the other.
+	member := gz(t, func(w io.Writer) { w.Write(make([]byte, 1<<20)) })
+	bomb := bytes.Repeat(member, maxUncompressed>>20+1)
 	// Samples of no length: two bytes each, a struct each in memory.
 	empties := gz(t, func(w io.Writer) { w.Write(bytes.Repeat([]byte{0x12, 0}, maxMessages+10)) })
 	tests := []struct {
