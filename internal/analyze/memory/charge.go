@@ -13,6 +13,7 @@ type located struct {
 	base, grown float64 // ns; growth beyond the ceiling, may be negative
 	weight      float64 // ns at base and peak together, for the noise
 	pcs         []uint64
+	caller      string // of the function that holds the instruction
 }
 
 // slowMemory is the loss of the memory kernels above which memory may explain
@@ -53,8 +54,14 @@ func (r *Result) charge(in Input, sites []located, rest, sampleNS float64) {
 	shared := sharedShare(in, r)
 	var parts []Part
 	if !in.Processes {
-		spin, atomic := named(Spin), named(Atomic)
-		certain := append(atomic, few(named(Shared), rest)...)
+		spin := named(Spin)
+		// A lock's release and what it guards travel with it.
+		held, atomic := company(spin, named(Atomic))
+		guarded, alone := company(spin, named(Shared))
+		spin = append(append(spin, held...), guarded...)
+		// What is loaded before a compare-and-swap is on its line.
+		near, alone := company(atomic, alone)
+		certain := append(append(atomic, near...), few(alone, rest)...)
 		plain := named(Access)
 		slow := clamp(in.MemoryLoss, 0, 0.99) >= slowMemory
 		if !math.IsNaN(shared) && !slow {
@@ -148,6 +155,21 @@ func few(sites []located, rest float64) []located {
 		return nil
 	}
 	return sites
+}
+
+// company parts sites into those that stand in a function, or are called from
+// one, that holds a leader or calls one, and the others.
+func company(leaders, sites []located) (with, without []located) {
+	for _, s := range sites {
+		if slices.ContainsFunc(leaders, func(l located) bool {
+			return l.Func == s.Func || l.caller != "" && (l.caller == s.caller || l.caller == s.Func) || s.caller != "" && s.caller == l.Func
+		}) {
+			with = append(with, s)
+		} else {
+			without = append(without, s)
+		}
+	}
+	return with, without
 }
 
 func sum(sites []located) float64 {

@@ -3,6 +3,7 @@ package memory
 import (
 	"bytes"
 	"context"
+	"flag"
 	"math"
 	"os/exec"
 	"runtime"
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/analyze/classify"
 	"github.com/scaleprof/scaleprof/internal/analyze/lanes"
 )
 
@@ -265,6 +267,10 @@ func TestPartsFit(t *testing.T) {
 	})
 }
 
+// scale makes TestMeasured's runs longer, for a look at a machine:
+// go test -run Measured -v ./internal/analyze/memory -args -scale 20
+var scale = flag.Int("scale", 1, "multiply the operations of measured runs")
+
 // TestMeasured runs the program with one and two workers. What grew, if it grew
 // here, must be found at the right line.
 func TestMeasured(t *testing.T) {
@@ -280,16 +286,33 @@ func TestMeasured(t *testing.T) {
 	}{
 		{"atomicAdd", 30_000_000, cause.MemoryContendedLine, "atomicAdd"},
 		{"falseSharing", 100_000_000, cause.MemoryContendedLine, "falseSharing"},
+		{"atomicCAS", 10_000_000, cause.MemoryContendedLine, "atomicCAS"},
+		{"generic", 30_000_000, "", ""},
+		{"bumpOnce", 50_000_000, cause.MemoryContendedLine, "bumpOnce"},
 		{"spinLock", 5_000_000, cause.LockSpin, "spinLock"},
+		{"spinYield", 5_000_000, cause.LockSpin, "spinYield"},
+		{"notShared", 100_000_000, "", ""},
+		{"arithmetic", 100_000_000, "", ""},
 	} {
 		t.Run(tt.kind, func(t *testing.T) {
-			base, peak := measure(t, path, tt.kind, 1, tt.ops), measure(t, path, tt.kind, 2, tt.ops)
+			base, peak := measure(t, path, tt.kind, 1, tt.ops**scale), measure(t, path, tt.kind, 2, tt.ops**scale)
 			r := Divide(context.Background(), Input{Base: base, Peak: peak, Binary: path, MemoryLoss: math.NaN()})
-			t.Logf("%d ms to %d ms: %+v", r.BaseNS/1e6, r.PeakNS/1e6, r.Parts)
+			t.Logf("%d ms to %d ms: %v %q", r.BaseNS/1e6, r.PeakNS/1e6, r.Fractions(), r.Notes)
+			for _, p := range r.Parts {
+				t.Logf("%s %d ms: %s", p.Cause, p.NS/1e6, p.Detail())
+			}
 			if float64(r.PeakNS) < 1.5*float64(r.BaseNS) || r.GrowthNS < second/5 {
 				t.Skip("nothing grew here: the machine runs the two workers on one CPU, or its caches are too near")
 			}
 			i := -1
+			if tt.want == "" {
+				for _, p := range r.Parts {
+					if p.Cause != cause.HardwareCeiling {
+						t.Errorf("a control carries %s", p.Cause)
+					}
+				}
+				return
+			}
 			for j, p := range r.Parts {
 				if p.Cause == tt.want {
 					i = j
@@ -335,7 +358,9 @@ func samplesOf(p *profile.Profile) []Sample {
 				}
 			}
 		}
-		out = append(out, Sample{Frames: frames, NS: s.Value[1]})
+		if classify.Stack(len(frames), func(i int) string { return frames[i].Func }) == cause.WorkUser {
+			out = append(out, Sample{Frames: frames, NS: s.Value[1]})
+		}
 	}
 	return out
 }

@@ -122,7 +122,7 @@ func (m *image) sites(ctx context.Context, addresses []*address, stretch float64
 		if !ok {
 			i = len(out)
 			index[key] = i
-			out = append(out, located{Site: s})
+			out = append(out, located{Site: s, caller: callerOf(a.frames, s.Func)})
 		}
 		grown := a.peak - a.base*stretch
 		out[i].pcs = append(out[i].pcs, a.pc)
@@ -132,6 +132,17 @@ func (m *image) sites(ctx context.Context, addresses []*address, stretch float64
 		out[i].NS = int64(out[i].grown)
 	}
 	return out
+}
+
+// callerOf is the function that called the one that holds the sampled
+// instruction; frames of functions inlined into that one come first.
+func callerOf(frames []frame, fn string) string {
+	for i := range frames[:max(0, min(len(frames)-1, inlineDepth))] {
+		if sameFunction(fn, frames[i].Func) {
+			return frames[i+1].Func
+		}
+	}
+	return ""
 }
 
 // siteOf looks one address up. An address that no function holds, or that is no
