@@ -58,7 +58,7 @@ func TestSystemLive(t *testing.T) {
 	}
 	t.Logf("busy from %q, own %d ns", d.BusyFrom, own1-own0)
 	// Exact where the scheduler counts; the tick's sampling may miss some.
-	if okOwn && d.BusyFrom == BusyCgroup && d.BusyNS != nil && float64(*d.BusyNS) < 0.5*float64(own1-own0) {
+	if okOwn && d.BusyFrom == BusyCpuacct && d.BusyNS != nil && float64(*d.BusyNS) < 0.5*float64(own1-own0) {
 		t.Errorf("busy %d ns, of which own %d", *d.BusyNS, own1-own0)
 	}
 }

@@ -12,9 +12,10 @@ import (
 
 // Sources of SystemCounters.BusyNS, the most exact first.
 const (
-	BusyCgroup    = "cgroup"    // the root group's own count: the scheduler's, exact for tasks
-	BusySchedstat = "schedstat" // the scheduler's, but only up to a task's last switch
-	BusyStat      = "stat"      // /proc/stat: sampled by the tick where the kernel does not account exactly, in 10 ms
+	BusyCpuacct   = "cpuacct"   // cgroup v1's root group: the scheduler's own count, exact for tasks
+	BusySchedstat = "schedstat" // the scheduler's too, but only up to a task's last switch
+	BusyCgroup2   = "cgroup2"   // cgroup v2's root group: as /proc/stat, without its rounding
+	BusyStat      = "stat"      // sampled by the tick where the kernel does not account exactly, in 10 ms
 )
 
 // SystemCounters is a reading of what the machine has done since it started. Times are ns; a nil
@@ -46,6 +47,8 @@ type SystemReader struct {
 	from   string
 	stat   []string // cpu.stat of the own cgroup and its parents
 	v2     bool
+
+	cpuacct, cgroup2 string // the root groups' directories; "" is none, where nothing is read
 }
 
 // ReadSystem reads once; to read around each run, make one NewSystemReader.
@@ -73,10 +76,16 @@ func NewSystemReader(root string) *SystemReader {
 			r.stat = append(r.stat, path.Join(dir, "cpu.stat"))
 		}
 	}
+	r.findRoots()
 	for _, source := range []struct {
 		name string
 		read func() (int64, bool)
-	}{{BusyCgroup, r.cgroupBusy}, {BusySchedstat, r.schedstatBusy}, {BusyStat, r.statBusy}} {
+	}{
+		{BusyCpuacct, r.cpuacctBusy},
+		{BusySchedstat, r.schedstatBusy},
+		{BusyCgroup2, r.cgroup2Busy},
+		{BusyStat, r.statBusy},
+	} {
 		if _, ok := source.read(); ok {
 			r.busy, r.from = source.read, source.name
 			break
@@ -150,39 +159,48 @@ func since(now, then *int64) *int64 {
 	return ptr(*now - *then)
 }
 
-// cgroupBusy reads the root group of cgroup v1's cpuacct, by CPU; or of v2, all CPUs together. The
-// root that a container sees may be no root: v1's has a release_agent and v2's no cgroup.type.
-func (r *SystemReader) cgroupBusy() (int64, bool) {
-	if c, ok := findCgroup(r.t, "cpuacct"); ok && c.version == 1 {
-		root := c.dirs[len(c.dirs)-1]
-		if !r.t.exists(path.Join(root, "release_agent")) {
+// cpuacctBusy reads the usable CPUs in the root group of cgroup v1's cpuacct. What a container
+// sees as the root may be none: only the real one has a release_agent.
+func (r *SystemReader) cpuacctBusy() (int64, bool) {
+	if r.cpuacct == "" {
+		return 0, false
+	}
+	fields := strings.Fields(r.t.text(path.Join(r.cpuacct, "cpuacct.usage_percpu")))
+	var sum int64
+	for _, cpu := range r.cpus {
+		if cpu >= len(fields) {
 			return 0, false
 		}
-		fields := strings.Fields(r.t.text(path.Join(root, "cpuacct.usage_percpu")))
-		var sum int64
-		for _, cpu := range r.cpus {
-			if cpu >= len(fields) {
-				return 0, false
-			}
-			n, err := strconv.ParseInt(fields[cpu], 10, 64)
-			if err != nil || n < 0 {
-				return 0, false
-			}
-			sum += n
+		n, err := strconv.ParseInt(fields[cpu], 10, 64)
+		if err != nil || n < 0 {
+			return 0, false
 		}
-		return sum, len(r.cpus) > 0
+		sum += n
 	}
-	// v2's root counts by the same ticks as /proc/stat, without its rounding to 10 ms.
-	c, ok := findCgroup(r.t, "cpu")
-	if !ok || c.version != 2 || len(r.cpus) != len(r.online) {
+	return sum, len(r.cpus) > 0
+}
+
+// cgroup2Busy reads v2's root group, which counts all CPUs together by the same ticks as /proc/stat.
+func (r *SystemReader) cgroup2Busy() (int64, bool) {
+	if r.cgroup2 == "" || len(r.cpus) != len(r.online) {
 		return 0, false
 	}
-	root := c.dirs[len(c.dirs)-1]
-	if r.t.exists(path.Join(root, "cgroup.type")) {
-		return 0, false
-	}
-	us, ok := r.field(path.Join(root, "cpu.stat"), "usage_usec")
+	us, ok := r.field(path.Join(r.cgroup2, "cpu.stat"), "usage_usec")
 	return us * int64(time.Microsecond), ok
+}
+
+// findRoots locates the root groups, where this mount namespace shows them.
+func (r *SystemReader) findRoots() {
+	if c, ok := findCgroup(r.t, "cpuacct"); ok && c.version == 1 {
+		if root := c.dirs[len(c.dirs)-1]; r.t.exists(path.Join(root, "release_agent")) {
+			r.cpuacct = root
+		}
+	}
+	if c, ok := findCgroup(r.t, "cpu"); ok && c.version == 2 {
+		if root := c.dirs[len(c.dirs)-1]; !r.t.exists(path.Join(root, "cgroup.type")) {
+			r.cgroup2 = root
+		}
+	}
 }
 
 func (r *SystemReader) schedstatBusy() (int64, bool) {

@@ -17,55 +17,49 @@ const (
 // one cache line between two threads, in ns. It takes under 10 ms.
 // Some 30 to 300 ns are usual; far more means that another process had one of the CPUs meanwhile. False
 // where fewer than two CPUs can be used or the threads never ran at the same time.
+//
+// The two threads are pinned, where that is possible, to the first and the last usable CPU: two threads that
+// were just woken often share one CPU for some ms, which would read as a slow machine.
 func Bounce() (ns float64, ok bool) {
 	if runtime.NumCPU() < 2 {
 		return 0, false
 	}
 	defer widen(2)()
+	first, last := farCPUs()
 	word := new(shared)
-	const stopped = 1 << 62
+	var stop atomic.Bool
 	var hops uint64
 	var wall time.Duration
 	var wg sync.WaitGroup
-	var here atomic.Bool // the partner is running
-	wg.Go(func() {
-		here.Store(true)
-		for turn := uint64(1); ; turn += 2 { // answers odd values
-			for spins := 0; ; spins++ {
-				v := word.n.Load()
-				if v >= stopped {
+	wg.Go(func() { // answers odd values
+		defer pin(last)()
+		for turn := uint64(1); ; turn += 2 {
+			for spins := 0; word.n.Load() != turn; spins++ {
+				if spins&(1<<10-1) == 1<<10-1 && stop.Load() {
 					return
-				}
-				if v == turn {
-					break
-				}
-				if spins&(1<<12-1) == 1<<12-1 {
-					runtime.Gosched() // where the two got the same P after all
 				}
 			}
 			word.n.Store(turn + 1)
 		}
 	})
 	wg.Go(func() {
-		defer func() { word.n.Store(stopped) }()
+		defer stop.Store(true)
+		defer pin(first)()
 		begin := time.Now()
-		for !here.Load() && time.Since(begin) < bounceLimit {
-			runtime.Gosched()
-		}
-		start := time.Now()
+		start := begin
 		for turn := uint64(0); ; turn += 2 {
 			word.n.Store(turn + 1)
 			for spins := 0; word.n.Load() != turn+2; spins++ {
-				if spins&(1<<10-1) == 1<<10-1 {
-					if time.Since(begin) > bounceLimit {
-						hops, wall = turn, time.Since(start)
-						return
-					}
-					runtime.Gosched()
+				if spins&(1<<10-1) == 1<<10-1 && time.Since(begin) > bounceLimit {
+					hops, wall = turn, time.Since(start)
+					return
 				}
 			}
-			if turn&127 == 126 && time.Since(start) > bounceFor {
-				hops, wall = turn+2, time.Since(start)
+			switch {
+			case turn == 0:
+				start = time.Now() // the partner is there
+			case turn&127 == 126 && time.Since(start) > bounceFor:
+				hops, wall = turn, time.Since(start)
 				return
 			}
 		}
