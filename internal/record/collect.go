@@ -111,7 +111,7 @@ func merge(abs, kind string, raw []Raw, processes int, window time.Duration) (na
 		if strings.HasSuffix(r.Kind, beforeMark) {
 			p.Scale(-1)
 		}
-		if kind != "wall" && kind != "allocs" {
+		if kind != "allocs" {
 			left += dropHarness(p, kind)
 		}
 		if processes > 1 {

@@ -20,17 +20,19 @@ var harnessPackages = []string{
 	"runtime/trace.",
 	"runtime/pprof.",
 	"testing.",
+	"os/signal.",
 }
 
 // servantPackages begin the names of functions that act for whoever called them.
 var servantPackages = []string{"runtime.", "sync.", "internal/sync.", "sync/atomic.", "internal/poll.", "os.", "syscall.", "runtime/metrics.", "time."}
 
 // harness reports whether a sample is the measurement's own: of a mutex or
-// block profile, the wait of a function that belongs to it; of a CPU profile,
+// block profile, the wait of a function that belongs to it, and of a wall-clock
+// profile, also a goroutine that is parked for nothing but the end; of a CPU profile,
 // the time at the barrier and in reading counters. What testing's frame around
-// a benchmark costs in CPU is kept. A block event of one of the runtime's own
-// goroutines is the measurement's (the execution trace's wait for data);
-// contention on the runtime's own locks is not.
+// a benchmark costs in CPU is kept. A block event, or a wall-clock sample, of one
+// of the runtime's own goroutines is the measurement's (the execution trace's
+// wait for data); contention on the runtime's own locks is not.
 func harness(s *profile.Sample, kind string) bool {
 	first, root := "", ""
 	for _, loc := range s.Location {
@@ -59,7 +61,7 @@ func harness(s *profile.Sample, kind string) bool {
 	if first != "" {
 		return hasAnyPrefix(first, harnessPackages)
 	}
-	return kind == "block" && strings.HasPrefix(root, "runtime.") && root != "runtime.main"
+	return kind != "mutex" && strings.HasPrefix(root, "runtime.") && root != "runtime.main"
 }
 
 func hasAnyPrefix(s string, prefixes []string) bool {

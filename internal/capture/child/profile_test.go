@@ -254,6 +254,12 @@ func TestWallProfile(t *testing.T) {
 	if total(p, "time", "child_test.lockStep") == 0 {
 		t.Error("the workload is not in the wall-clock profile")
 	}
+	// The workload's lanes are all there is to see: no parked goroutine of the harness.
+	for _, s := range p.Sample {
+		if st := stack(s); !strings.Contains(st, "child_test.lockStep") && !strings.Contains(st, "recorder.(*lanes).lane") {
+			t.Errorf("a goroutine of the harness is left: %s", st)
+		}
+	}
 	// Too short for a single sample: a warning instead of a panic or a file.
 	short := thread("test/alloc", 1, 2)
 	short.Profile = recorder.Profiles{Wall: true}

@@ -119,15 +119,24 @@ func (r *Recorder) Arm() error {
 		if err != nil {
 			return err
 		}
-		if hz := r.opt.Profiles.CPURateHz; hz > 0 && hz != 100 {
-			runtime.SetCPUProfileRate(hz) // StartCPUProfile complains on stderr and keeps it
-		}
-		if err := pprof.StartCPUProfile(f); err != nil {
+		if err := startCPU(f, r.opt.Profiles.CPURateHz); err != nil {
 			return fmt.Errorf("starting the CPU profile: %w", err)
 		}
 		r.cpu = f
 	}
 	return nil
+}
+
+// startCPU starts the CPU profile. StartCPUProfile knows one rate only; it
+// leaves another that is set already, and the runtime complains.
+func startCPU(w io.Writer, hz int) error {
+	if hz <= 0 || hz == 100 {
+		return pprof.StartCPUProfile(w)
+	}
+	return withoutLine("runtime: cannot set cpu profile rate until previous profile has finished.\n", func() error {
+		runtime.SetCPUProfileRate(hz)
+		return pprof.StartCPUProfile(w)
+	})
 }
 
 // earlier writes what the process profiled before the window, to be subtracted

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -135,4 +136,37 @@ func shareWords(name string, n int) ([]uint32, error) {
 	// Touched now: the first access must not be in the barrier.
 	atomic.AddUint32(&words[0], 0)
 	return words, nil
+}
+
+// withoutLine calls f and keeps one line that the runtime writes meanwhile off
+// stderr. All else that is written there arrives, after f.
+func withoutLine(line string, f func() error) error {
+	var pipe [2]int
+	if syscall.Pipe2(pipe[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK) != nil {
+		return f()
+	}
+	defer syscall.Close(pipe[0])
+	defer syscall.Close(pipe[1])
+	syscall.ForkLock.RLock()
+	stderr, err := syscall.Dup(2)
+	if err == nil {
+		syscall.CloseOnExec(stderr)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		return f()
+	}
+	defer syscall.Close(stderr)
+	if syscall.Dup3(pipe[1], 2, 0) != nil {
+		return f()
+	}
+	err = f()
+	if e := syscall.Dup3(stderr, 2, 0); err == nil {
+		err = e
+	}
+	buf := make([]byte, 64<<10) // all that a pipe holds
+	if n, e := syscall.Read(pipe[0], buf); e == nil && n > 0 {
+		_, _ = os.Stderr.WriteString(strings.Replace(string(buf[:n]), line, "", 1))
+	}
+	return err
 }

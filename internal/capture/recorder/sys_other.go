@@ -17,3 +17,5 @@ func inherited(int) bool { return true }
 func shareWords(string, int) ([]uint32, error) {
 	return nil, errors.New("sharing memory: not on this system")
 }
+
+func withoutLine(_ string, f func() error) error { return f() }

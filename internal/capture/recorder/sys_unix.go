@@ -40,3 +40,5 @@ func inherited(fd int) bool {
 func shareWords(string, int) ([]uint32, error) {
 	return nil, errors.New("sharing memory: not on this system")
 }
+
+func withoutLine(_ string, f func() error) error { return f() }
