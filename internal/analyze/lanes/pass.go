@@ -184,6 +184,7 @@ func (a *pass) goEvent(ev *event) {
 		return
 	}
 	a.close(g, ev)
+	g.status = stUnknown
 	if to == trace.GoNotExist {
 		a.dies(g, ev.time)
 		return
@@ -406,6 +407,9 @@ func (a *pass) ran(g *goroutine, now int64) {
 		return
 	}
 	d := max(0, now-max(g.since, a.begin))
+	if d == 0 {
+		return
+	}
 	for len(a.outside) <= int(g.start) {
 		a.outside = append(a.outside, outside{})
 	}

@@ -165,6 +165,11 @@ func (a *pass) shut() {
 	if a.perProc {
 		a.closeProcs()
 	}
+	a.live.each(func(g *goroutine) {
+		if g.status == stRunning && g.lane < 0 {
+			a.ran(g, a.end)
+		}
+	})
 	a.gc.close(a.end)
 	a.on, a.closed = false, true
 }
