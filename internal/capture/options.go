@@ -160,6 +160,16 @@ func (o *Options) check() error {
 	return nil
 }
 
+// armNames is the baseline and the arms that were asked for. Once the cells are
+// made, the plan lists those that are possible.
+func (o *Options) armNames() []string {
+	names := []string{record.Baseline}
+	for _, a := range o.Arms {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
 // end gives back what check has made.
 func (o *Options) end() {
 	o.Progress.End()

@@ -48,7 +48,7 @@ func (s *session) pilotThreads() int {
 func (s *session) pilot(ctx context.Context) error {
 	s.costs.pilot = make(map[string]pilotCost)
 	var first error
-	s.m.Plan.Targets = nil
+	var runnable []record.Target
 	for i := range s.opts.Targets {
 		t := &s.opts.Targets[i]
 		s.show(true, "pilot: how many operations of "+t.Record.Name+" fill a window")
@@ -66,11 +66,12 @@ func (s *session) pilot(ctx context.Context) error {
 			}
 			continue
 		}
-		s.m.Plan.Targets = append(s.m.Plan.Targets, t.Record)
+		runnable = append(runnable, t.Record)
 	}
-	if len(s.m.Plan.Targets) == 0 {
+	if len(runnable) == 0 {
 		return first
 	}
+	s.m.Plan.Targets = runnable
 	if s.timeout == 0 {
 		s.timeout = s.deriveTimeout()
 	}

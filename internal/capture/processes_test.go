@@ -84,6 +84,9 @@ func childMain(how string) error {
 		case how == "hang" && (second || s.Threads == s.Workers):
 			time.Sleep(time.Minute)
 		}
+		if how == "burn" {
+			burn(50 * time.Millisecond)
+		}
 		time.Sleep(10 * time.Millisecond)
 		if w == 0 {
 			return s.Hi - s.Lo, 1
@@ -115,6 +118,17 @@ func childMain(how string) error {
 		os.Exit(7)
 	}
 	return nil
+}
+
+// burn uses so much CPU time.
+func burn(d time.Duration) {
+	cpu := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano())
+	}
+	for begin := cpu(); cpu()-begin < d; {
+	}
 }
 
 // testLauncher starts the test binary as such a child.

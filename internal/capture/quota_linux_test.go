@@ -9,7 +9,7 @@ import (
 )
 
 func TestQuota(t *testing.T) {
-	q, err := newQuota(0.5)
+	q, err := newQuota(0.1)
 	if err != nil {
 		t.Skip(err)
 	}
@@ -17,12 +17,12 @@ func TestQuota(t *testing.T) {
 		t.Fatal(err)
 	}
 	job, _ := testJob(t, record.Process, 2)
-	out, err := (&Processes{Launcher: testLauncher{"well"}, QuotaCPUs: 0.5}).Execute(t.Context(), job)
+	out, err := (&Processes{Launcher: testLauncher{"burn"}, QuotaCPUs: 0.1}).Execute(t.Context(), job)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Throttled == nil {
-		t.Error("nothing says how often the quota stopped the run")
+	if out.Throttled == nil || out.Throttled.Times == 0 || out.Throttled.NS <= 0 {
+		t.Errorf("100 ms of work under a quota of 10 ms in 100 were not stopped: %+v", out.Throttled)
 	}
 	if _, err := os.Stat(q.dir); err == nil {
 		t.Errorf("the cgroup %s is left behind", q.dir)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/scaleprof/scaleprof/internal/arm"
 	"github.com/scaleprof/scaleprof/internal/record"
 )
 
@@ -88,6 +89,20 @@ func (a *Again) options(m *record.Manifest) (*Options, error) {
 	if opts.Profiles == nil {
 		opts.Profiles = []string{} // none were wanted; nil would mean the default
 	}
+	if len(p.Targets) == 0 || len(p.Threads) == 0 {
+		return nil, fmt.Errorf("it was ended before it had a plan; capture anew")
+	}
+	for i, name := range p.Arms {
+		if i == 0 && name == record.Baseline {
+			continue
+		}
+		a, err := arm.Parse(name)
+		if err != nil {
+			return nil, fmt.Errorf("the manifest's plan: %w", err)
+		}
+		opts.Arms = append(opts.Arms, a)
+	}
+	opts.AllArms = true // those that are impossible were refused at the start
 	for _, t := range p.Targets {
 		if t.Kind == "import" {
 			return nil, fmt.Errorf("an imported capture cannot be resumed: its runs were made elsewhere")

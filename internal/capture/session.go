@@ -113,7 +113,7 @@ func (s *session) checkPlan() error {
 	s.opts.Progress = silent{}
 	err := s.makeCells()
 	s.opts.Progress = progress
-	s.m.Cells, s.m.Plan.Arms, s.m.Warnings = nil, []string{record.Baseline}, s.m.Warnings[:warnings]
+	s.m.Cells, s.m.Plan.Arms, s.m.Warnings = nil, s.opts.armNames(), s.m.Warnings[:warnings]
 	clear(s.cells)
 	return err
 }
@@ -140,7 +140,7 @@ func newSession(opts *Options) *session {
 		Schema: record.Schema, Created: time.Now().UTC(), Command: opts.Command, Host: info,
 		Toolchain: record.Toolchain{Go: runtime.Version(), Scaleprof: opts.Scaleprof},
 		Plan: record.Plan{
-			Threads: opts.Threads, Modes: opts.Modes, Arms: []string{record.Baseline}, ArmsAuto: opts.ArmsAuto,
+			Threads: opts.Threads, Modes: opts.Modes, Arms: opts.armNames(), ArmsAuto: opts.ArmsAuto,
 			ProcsRule: opts.ProcsRule, Clock: string(opts.Clock), Blocks: opts.Blocks,
 			Precision: opts.Precision, BudgetNS: int64(opts.Budget), Profiles: opts.Profiles,
 			Quick: opts.Quick, Seed: opts.Seed,
@@ -163,6 +163,7 @@ func newSession(opts *Options) *session {
 
 // makeCells turns the plan into cells. Targets that the pilot dropped have none.
 func (s *session) makeCells() error {
+	s.m.Plan.Arms = []string{record.Baseline}
 	for _, t := range s.m.Plan.Targets {
 		target := s.targets[t.Name]
 		cells := s.plan.baseline(target)

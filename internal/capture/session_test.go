@@ -481,3 +481,34 @@ func TestFullDiskEndsCapture(t *testing.T) {
 		}
 	})
 }
+
+func TestResumeInThePilotKeepsArms(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		opts := fakeOptions(&fakeExec{opNS: 5000})
+		arms, err := arm.ParseList("gogc=400,procs=threads")
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Arms, opts.Blocks = arms, 1
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		s, st, err := begin(t, ctx, opts, dir)
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("error %v from a pilot that was ended", err)
+		}
+		if err := s.save(); err != nil {
+			t.Fatal(err)
+		}
+		again := Again{Machine: opts.Machine, Gates: opts.Gates, Resolve: func(r record.Target) (Target, error) {
+			return Target{Record: r, Exec: &fakeExec{opNS: 5000}}, nil
+		}}
+		if err := resume(t.Context(), st, st.load(t), again); err != nil {
+			t.Fatal(err)
+		}
+		m := st.load(t)
+		if want := []string{"baseline", "gogc=400", "procs=threads"}; !slices.Equal(m.Plan.Arms, want) || !m.Complete {
+			t.Errorf("arms %v, complete %v after resume", m.Plan.Arms, m.Complete)
+		}
+	})
+}
