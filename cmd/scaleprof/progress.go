@@ -39,7 +39,11 @@ func timing(s capture.Status) string {
 	if s.Left <= 0 {
 		return fmt.Sprintf(" (%s spent)", spent)
 	}
-	return fmt.Sprintf(" (%s spent, at most %s left)", spent, s.Left.Round(time.Second))
+	bound := "about"
+	if s.Bound {
+		bound = "at most"
+	}
+	return fmt.Sprintf(" (%s spent, %s %s left)", spent, bound, s.Left.Round(time.Second))
 }
 
 // bar shows what is running and what remains. It is drawn only when the capture

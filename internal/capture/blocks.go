@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/scaleprof/scaleprof/internal/record"
@@ -316,11 +319,18 @@ func (s *session) summarise() {
 		}
 	}
 	if least < MinBlocks {
-		s.warn("few-blocks", fmt.Sprintf("%d timed blocks: below %d no interval can be given", least, MinBlocks), nil)
+		s.warn("few-blocks", fmt.Sprintf("%s: below %d no interval can be given", plural(least, "timed block"), MinBlocks), nil)
 	} else if w := widest(s.m, least); !(w <= s.m.Plan.Precision) && s.m.Plan.Blocks == 0 {
 		s.warn("imprecise", fmt.Sprintf("the budget ended before every efficiency was known to ±%.1f%%: the widest interval is ±%.1f%%",
 			100*s.m.Plan.Precision, 100*w), nil)
 	}
+	s.summariseArms()
+}
+
+// summariseArms names the arms that ran too seldom, those that ran equally
+// often together.
+func (s *session) summariseArms() {
+	short := make(map[int][]string)
 	for _, name := range s.m.Plan.Arms[1:] {
 		n := math.MaxInt
 		for id, c := range s.cells {
@@ -328,11 +338,23 @@ func (s *session) summarise() {
 				n = min(n, s.made(id, record.Timed))
 			}
 		}
-		switch {
-		case n == 0:
-			s.warn("arm-skipped", fmt.Sprintf("the budget left no time for arm %s; a larger --budget does", name), nil)
-		case n < MinBlocks:
-			s.warn("arm-few-blocks", fmt.Sprintf("arm %s was run in %d blocks: below %d no interval can be given", name, n, MinBlocks), nil)
+		if n < MinBlocks {
+			short[n] = append(short[n], name)
 		}
 	}
+	for _, n := range slices.Sorted(maps.Keys(short)) {
+		names := strings.Join(short[n], ", ")
+		if n == 0 {
+			s.warn("arm-skipped", fmt.Sprintf("no time was left for %s; a larger --budget has it", names), nil)
+			continue
+		}
+		s.warn("arm-few-blocks", fmt.Sprintf("%s of %s: below %d no interval can be given", plural(n, "block"), names, MinBlocks), nil)
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

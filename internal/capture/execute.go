@@ -236,11 +236,37 @@ func (s *session) drift(threads, block int) *float64 {
 
 // show reports progress.
 func (s *session) show(phase bool, text string) {
-	st := Status{Phase: phase, Text: text, Spent: s.spent()}
-	if b := s.budget(); b > st.Spent {
-		st.Left = b - st.Spent
+	left, bound := s.left()
+	s.opts.Progress.Show(Status{Phase: phase, Text: text, Spent: s.spent(), Left: left, Bound: bound})
+}
+
+// left is how much longer the capture takes: the rest of the budget at most,
+// or with a given number of blocks what they are expected to cost.
+func (s *session) left() (d time.Duration, bound bool) {
+	if s.m.Plan.Blocks == 0 {
+		return max(s.budget()-s.spent(), 0), true
 	}
-	s.opts.Progress.Show(st)
+	made := make(map[int]bool, len(s.m.Runs))
+	for i := range s.m.Runs {
+		made[s.m.Runs[i].Seq] = true
+	}
+	for _, p := range s.m.Schedule {
+		if !made[p.Seq] {
+			d += s.cost(p.Cell, p.Kind)
+		}
+	}
+	blocks := s.m.Plan.Blocks
+	next := s.nextBlock()
+	if rest := time.Duration(blocks - next); rest > 0 {
+		d += rest * s.blockCost()
+		for _, c := range s.m.Cells {
+			if c.Arm != record.Baseline {
+				d += rest * s.cost(c.ID, record.Timed)
+			}
+		}
+		d += s.costOf(s.owed(blocks-1, blocks))
+	}
+	return d, false
 }
 
 func (s *session) blockText(b int) string {

@@ -7,7 +7,8 @@ type Status struct {
 	Phase bool   // begins a new step: worth a line in a log
 	Text  string // "pilot json/sonic", "block 3: json/sonic thread T=2, profiled"
 	Spent time.Duration
-	Left  time.Duration // estimate, 0 if unknown
+	Left  time.Duration // 0 if unknown
+	Bound bool          // Left is the rest of the budget: it takes that long at most
 }
 
 // Progress shows a capture's progress. Its methods are called between runs
