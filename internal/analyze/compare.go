@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/experiment"
 	"github.com/scaleprof/scaleprof/internal/report"
 	"github.com/scaleprof/scaleprof/internal/stats"
 )
@@ -15,6 +16,7 @@ type pair struct {
 	baseWall, peakWall []float64 // ns, by common timed block
 	baseRows, peakRows []shares  // by observation
 	split              userSplit
+	effects            []experiment.Effect // of the comparison's experiments, in their order
 }
 
 // userSplit divides the growth of work/user among causes that the trace cannot

@@ -1,10 +1,13 @@
 package analyze
 
 import (
-	"math"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/scaleprof/scaleprof/internal/analyze/cause"
 	"github.com/scaleprof/scaleprof/internal/arm"
+	"github.com/scaleprof/scaleprof/internal/experiment"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
 	"github.com/scaleprof/scaleprof/internal/stats"
@@ -51,109 +54,78 @@ func trials(groups []*group, g *group, base, peak int) []trial {
 	return out
 }
 
-// experiments sets the effect of each arm beside what attribution says, by
-// difference in differences (F10): (S_peak - S_base) - (S_peak^arm - S_base^arm).
-// The base is the arm's own control, so that what an arm costs or saves at every
-// T cancels.
-func (l *loaded) experiments(c *report.Comparison, groups []*group, g *group, base, peak *cell) {
+// experiments sets the effect of each arm beside what attribution says (F10).
+func (l *loaded) experiments(c *report.Comparison, groups []*group, g *group, p *pair) {
+	base, peak := p.base, p.peak
+	if len(c.Rows) == 0 {
+		return // nothing is attributed that an arm could bear out
+	}
 	for _, t := range trials(groups, g, base.Threads, peak.Threads) {
-		slots, _ := aligned(base, peak, t.base, t.peak)
-		if len(slots[0]) == 0 {
-			continue
+		contrast := experiment.Contrast{
+			BaseThreads: base.Threads, PeakThreads: peak.Threads,
+			Baseline: experiment.Slots{Base: base.slot(), Peak: peak.slot()},
+			Arm:      experiment.Slots{Base: t.base.slot(), Peak: t.peak.slot()},
 		}
-		e := report.Experiment{Arm: t.arm, Tests: t.tests, Confounds: t.confounds}
-		e.EffectCores = effect(slots, identity(len(slots[0])), peak.Threads)
-		b := stats.NewBootstrap(len(slots[0]), stats.SeedOf(slots...), resamples)
-		e.EffectCI = b.Interval(func(idx []int) float64 { return effect(slots, idx, peak.Threads) })
-		eff := stats.Median(slots[2]) / stats.Median(slots[3])
-		e.Efficiency = &eff
-		lo, hi, at := attributed(c.Rows, t.tests)
-		if !math.IsNaN(at) {
-			e.AttributedCores = &at
+		e := contrast.Effect()
+		at := p.attributed(c.Rows, t.tests)
+		if n := gogcOf(t.arm); n > defaultGOGC {
+			at = experiment.Expected(at, defaultGOGC, n)
 		}
-		e.Verdict = agreement(&e, lo, hi, at)
-		c.Experiments = append(c.Experiments, e)
+		c.Experiments = append(c.Experiments, experiment.Of(t.arm, t.tests, e, at, t.confounds))
+		p.effects = append(p.effects, e)
 	}
 	c.Dose = dose(groups, g, base, peak)
 }
 
-// aligned gives the slot times of cells over the blocks that all of them have.
-func aligned(cells ...*cell) (slots [][]float64, blocks int) {
-	slots = make([][]float64, len(cells))
-	n := math.MaxInt
-	for _, c := range cells {
-		n = min(n, len(c.wall))
-	}
-	for b := range n {
-		whole := true
-		for _, c := range cells {
-			whole = whole && !math.IsNaN(c.wall[b])
-		}
-		if !whole {
-			continue
-		}
-		blocks++
-		for i, c := range cells {
-			slots[i] = append(slots[i], c.wall[b]*float64(c.Threads))
-		}
-	}
-	return slots, blocks
-}
+const defaultGOGC = 100
 
-// effect is F10 in cores at peak, from slot times of base, peak, and both under the arm.
-func effect(slots [][]float64, idx []int, threads int) float64 {
-	m := func(i int) float64 { return stats.Median(pick(slots[i], idx)) }
-	return ((m(1) - m(0)) - (m(3) - m(2))) * float64(threads) / m(1)
+// gogcOf is N of an arm gogc=N, 0 of any other.
+func gogcOf(name string) int {
+	value, ok := strings.CutPrefix(name, "gogc=")
+	n, err := strconv.Atoi(value)
+	if !ok || err != nil {
+		return 0
+	}
+	return n
 }
 
 // attributed is what the rows give to the causes and groups that an arm tests,
-// with the sum of their intervals' ends; NaN where there are no rows.
-func attributed(rows []report.Row, tests []string) (lo, hi, at float64) {
-	if len(rows) == 0 {
-		return math.NaN(), math.NaN(), math.NaN()
-	}
-	var spread float64
+// in cores lost.
+func (p *pair) attributed(rows []report.Row, tests []string) stats.Estimate {
+	var tested []cause.ID
 	for _, r := range rows {
-		for _, t := range tests {
-			if r.Cause == t || r.Group == t {
-				at += r.CoresLost
-				if r.CoresLostCI != nil {
-					// Errors of rows add up in squares.
-					half := (r.CoresLostCI[1] - r.CoresLostCI[0]) / 2
-					spread += half * half
-				}
-				break
-			}
+		if slices.Contains(tests, r.Cause) || slices.Contains(tests, r.Group) {
+			tested = append(tested, cause.ID(r.Cause))
 		}
 	}
-	half := math.Sqrt(spread)
-	return at - half, at + half, at
+	return p.resampled(func(f figures) []float64 {
+		sum := 0.0
+		for _, id := range tested {
+			r := f.rows[id]
+			sum += r[1] - r[0]
+		}
+		return []float64{cores(sum, f, p)}
+	})[0]
 }
 
-// near is how far an effect may be from what attribution says, as a part of the
-// larger, and still be taken for the same: two estimates of one thing from
-// different runs.
-const near = 0.35
-
-// agreement says what an experiment means for the attribution.
-func agreement(e *report.Experiment, lo, hi, at float64) string {
-	clear := e.EffectCI == nil && math.Abs(e.EffectCores) > looseCores || e.EffectCI != nil && e.EffectCI[0] > 0
-	if math.IsNaN(at) {
-		return "unexplained"
+// dose gathers the slot times under each GOGC.
+func dose(groups []*group, g *group, base, peak *cell) *report.Dose {
+	responses := []experiment.Response{{GOGC: defaultGOGC, Slots: experiment.Slots{Base: base.slot(), Peak: peak.slot()}}}
+	for _, other := range groups {
+		n := gogcOf(other.arm)
+		if n <= defaultGOGC || other.target != g.target || other.mode != g.mode {
+			continue
+		}
+		if b, p := other.find(base.Threads), other.find(peak.Threads); b != nil && p != nil {
+			responses = append(responses, experiment.Response{GOGC: n, Slots: experiment.Slots{Base: b.slot(), Peak: p.slot()}})
+		}
 	}
-	elo, ehi := e.EffectCores, e.EffectCores
-	if e.EffectCI != nil {
-		elo, ehi = e.EffectCI[0], e.EffectCI[1]
+	if len(responses) < minDoses {
+		return nil
 	}
-	overlap := elo <= hi && lo <= ehi
-	close := math.Abs(e.EffectCores-at) <= near*math.Max(math.Abs(e.EffectCores), math.Abs(at))
-	switch {
-	case clear && at > 0 && (close || overlap && math.Abs(e.EffectCores-at) <= looseCores):
-		return "agree"
-	case !clear && math.Abs(at) < looseCores:
-		return "agree" // nothing was attributed, and nothing came back
-	case at > e.EffectCores && at > 0:
-		return "shifted"
-	}
-	return "unexplained"
+	return experiment.Dose(peak.Threads, responses)
 }
+
+// minDoses is the fewest values of GOGC for which a line is fitted and can be
+// seen not to fit.
+const minDoses = 3

@@ -48,10 +48,12 @@ func Explain(ctx context.Context, src *record.Capture, opt Options) (*report.Rep
 		}
 		if e != nil {
 			pairs = append(pairs, e)
-			r.Comparisons = append(r.Comparisons, *e.c)
 		}
 	}
-	contrast(r)
+	contrast(pairs)
+	for _, e := range pairs {
+		r.Comparisons = append(r.Comparisons, *e.c)
+	}
 	if opt.OutDir != "" {
 		l.annotate(ctx, src, r, pairs, opt.OutDir)
 	}
@@ -98,9 +100,9 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 	}
 	c.CPUPerOp = l.cpuPerOp(base, peak)
 	c.Narrative = narrative(base, peak)
-	l.experiments(c, groups, g, base, peak)
+	l.experiments(c, groups, g, &p)
 	c.Verdict = judge(c, append(gatesOf(base, len(p.baseWall)), gatesOf(peak, len(p.peakWall))...))
-	c.Potential = potentialOf(c)
+	c.Potential = p.potential(c)
 	c.Notes = notes(l.manifest, g, base, peak)
 	return &explained{c: c, p: &p, division: division}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/experiment"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
 )
@@ -67,105 +68,80 @@ func notes(m *record.Manifest, g *group, base, peak *cell) []string {
 
 // contrast sets the two modes of a target beside each other: what processes,
 // which share nothing of the program, do not lose is lost by sharing.
-func contrast(r *report.Report) {
-	for i := range r.Comparisons {
-		a := &r.Comparisons[i]
-		for j := range r.Comparisons {
-			b := &r.Comparisons[j]
-			if a.Target != b.Target || a.Mode == b.Mode || a.Base != b.Base || a.Peak != b.Peak {
+func contrast(pairs []*explained) {
+	for _, a := range pairs {
+		for _, b := range pairs {
+			if a.c.Target != b.c.Target || a.c.Mode == b.c.Mode || a.c.Base != b.c.Base || a.c.Peak != b.c.Peak {
 				continue
 			}
-			shared := a.CoresLost - b.CoresLost
-			if a.Mode == string(record.Process) {
-				shared = -shared
-			}
-			a.ModeContrast = &report.Contrast{
-				Mode: b.Mode, Efficiency: b.Efficiency, CI: b.EfficiencyCI, SharedCores: shared,
-				Text: contrastText(a, b, shared),
+			a.c.ModeContrast = experiment.Modes(b.c.Mode, experiment.Contrast{
+				BaseThreads: a.c.Base, PeakThreads: a.c.Peak,
+				Baseline: experiment.Slots{Base: a.p.base.slot(), Peak: a.p.peak.slot()},
+				Arm:      experiment.Slots{Base: b.p.base.slot(), Peak: b.p.peak.slot()},
+			})
+			if a.c.Mode == string(record.Thread) && loses(a.c) && loses(b.c) {
+				a.c.Notes = append(a.c.Notes, "processes share no runtime, heap or locks, and lose as well: not all of the loss can come from sharing them")
 			}
 		}
 	}
 }
 
-func contrastText(a, b *report.Comparison, shared float64) string {
-	thread, process := a, b
-	if a.Mode == string(record.Process) {
-		thread, process = b, a
-	}
-	text := fmt.Sprintf("threads keep %.0f%% efficiency, processes %.0f%%", 100*thread.Efficiency, 100*process.Efficiency)
-	overlap := thread.EfficiencyCI == nil || process.EfficiencyCI == nil ||
-		(*thread.EfficiencyCI)[0] <= (*process.EfficiencyCI)[1] && (*process.EfficiencyCI)[0] <= (*thread.EfficiencyCI)[1]
-	switch {
-	case overlap:
-		return text + ": no difference beyond noise, so sharing one runtime, heap and locks is not what the cores are lost to"
-	case shared > 0:
-		return text + fmt.Sprintf(": %.2f cores are lost by sharing one runtime, heap and locks; the rest is the machine, the system and small heaps", shared)
-	}
-	return text + fmt.Sprintf(": processes lose %.2f cores more; each has a heap, a collector and scheduler threads of its own", -shared)
-}
-
-// potentialOf is the efficiency at peak if the verdict's cause (its group,
-// where the report argues by group) cost no more than at base: from the arm that
+// potential is the efficiency at peak if the verdict's cause (its group, where
+// the report argues by group) cost no more than at base: from the arm that
 // proves it where there is one, else by attribution.
-func potentialOf(c *report.Comparison) *report.Potential {
-	if c.Verdict.Cause == nil || c.SlotPeakNS <= 0 {
+func (p *pair) potential(c *report.Comparison) *report.Potential {
+	if c.Verdict.Cause == nil {
 		return nil
 	}
-	if e := proof(c); e != nil {
-		return fromArm(c, e)
+	if i := proof(c); i >= 0 {
+		return p.effects[i].ReportPotential("the " + c.Experiments[i].Arm + " arm")
 	}
-	var row, group int64
-	var iv report.Interval
+	var row, group float64
+	var saved []cause.ID
 	for _, r := range c.Rows {
 		if r.Cause == *c.Verdict.Cause {
-			row, iv = r.ExcessNS, r.CoresLostCI
+			row = float64(r.ExcessNS)
 		}
 		if c.Verdict.Group != nil && r.Group == *c.Verdict.Group {
-			group += r.ExcessNS
+			group += float64(r.ExcessNS)
+			saved = append(saved, cause.ID(r.Cause))
 		}
 	}
-	saved := row
-	if float64(row) < ownRow*float64(group) {
-		saved, iv = group, nil
+	if row >= ownRow*group {
+		saved = []cause.ID{cause.ID(*c.Verdict.Cause)}
 	}
-	if saved <= 0 || saved >= c.SlotPeakNS {
-		return nil
-	}
-	p := &report.Potential{WithoutCauseEfficiency: float64(c.SlotBaseNS) / float64(c.SlotPeakNS-saved), From: "attribution"}
-	if iv != nil {
-		wall := float64(c.SlotPeakNS) / float64(c.Peak)
-		at := func(cores float64) float64 {
-			return float64(c.SlotBaseNS) / (float64(c.SlotPeakNS) - cores*wall)
+	excess := p.resampled(func(f figures) []float64 {
+		sum := 0.0
+		for _, id := range saved {
+			r := f.rows[id]
+			sum += r[1] - r[0]
 		}
-		p.CI = finite([2]float64{at(iv[0]), at(iv[1])})
-	}
-	return p
+		return []float64{sum}
+	})[0]
+	return experiment.FromAttribution(float64(c.SlotBaseNS), float64(c.SlotPeakNS), excess)
 }
 
-// proof is the experiment that bears out the verdict's group with most effect.
-func proof(c *report.Comparison) *report.Experiment {
-	var best *report.Experiment
+// proof is the index of the experiment that bears out the verdict's group with
+// most effect, -1 of none.
+func proof(c *report.Comparison) int {
+	best := -1
 	if c.Verdict.Confidence != "proven" {
-		return nil
+		return best
 	}
 	for i := range c.Experiments {
 		e := &c.Experiments[i]
 		for _, t := range e.Tests {
-			if c.Verdict.Group != nil && cause.ID(t).Group() == *c.Verdict.Group && (best == nil || e.EffectCores > best.EffectCores) {
-				best = e
+			if c.Verdict.Group != nil && cause.ID(t).Group() == *c.Verdict.Group && len(e.Tests) <= maxTested &&
+				(best < 0 || e.EffectCores > c.Experiments[best].EffectCores) {
+				best = i
 			}
 		}
 	}
 	return best
 }
 
-// fromArm takes the arm's effect off the peak.
-func fromArm(c *report.Comparison, e *report.Experiment) *report.Potential {
-	wall := float64(c.SlotPeakNS) / float64(c.Peak)
-	at := func(cores float64) float64 { return float64(c.SlotBaseNS) / (float64(c.SlotPeakNS) - cores*wall) }
-	p := &report.Potential{WithoutCauseEfficiency: at(e.EffectCores), From: "the " + e.Arm + " arm"}
-	if e.EffectCI != nil {
-		p.CI = finite([2]float64{at(e.EffectCI[0]), at(e.EffectCI[1])})
-	}
-	return p
+// loses says whether a comparison lost more than two cells of one program
+// differ by, beyond noise where that is known.
+func loses(c *report.Comparison) bool {
+	return 1-c.Efficiency >= notableLoss && (c.CoresLostCI == nil || c.CoresLostCI[0] > 0)
 }

@@ -12,10 +12,11 @@ import (
 // of a 95% interval, and fast.
 const resamples = 1000
 
-// estimated are the intervals of one comparison, all from the same resamples.
-type estimated struct {
-	coresLost, efficiency stats.Estimate
-	rows                  map[cause.ID]stats.Estimate // in cores lost
+// resampled estimates figures of the comparison over resampled blocks, timed and
+// profiled ones by themselves.
+func (p *pair) resampled(of func(f figures) []float64) []stats.Estimate {
+	b := stats.NewBootstrap2(len(p.baseWall), len(p.baseRows), stats.SeedOf(p.baseWall, p.peakWall), resamples)
+	return b.Estimates(func(t, o []int) []float64 { return of(p.figures(t, o)) })
 }
 
 // timings gives the intervals that need timed blocks alone.
@@ -41,9 +42,7 @@ func cores(ns float64, f figures, p *pair) float64 {
 // Holm over all rows keeps a false "this cause grew" at 5% for the whole table.
 func (p *pair) rowIntervals(rows []report.Row) {
 	profiled := len(p.baseRows)
-	b := stats.NewBootstrap2(len(p.baseWall), profiled, stats.SeedOf(p.baseWall, p.peakWall), resamples)
-	est := b.Estimates(func(t, o []int) []float64 {
-		f := p.figures(t, o)
+	est := p.resampled(func(f figures) []float64 {
 		out := make([]float64, len(rows))
 		for i := range rows {
 			r := f.rows[cause.ID(rows[i].Cause)]

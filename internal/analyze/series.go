@@ -5,6 +5,8 @@ import (
 	"math"
 	"sort"
 
+	"github.com/scaleprof/scaleprof/internal/host"
+	"github.com/scaleprof/scaleprof/internal/model"
 	"github.com/scaleprof/scaleprof/internal/report"
 	"github.com/scaleprof/scaleprof/internal/stats"
 )
@@ -45,6 +47,30 @@ func (g *group) find(threads int) *cell {
 	return nil
 }
 
+// series is a group's curve with what it says.
+func (l *loaded) series(g *group) report.Series {
+	s := report.Series{Target: g.target, Mode: g.mode, Arm: g.arm, Points: l.points(g), Models: []report.Model{}}
+	l.curve(g).Into(&s)
+	return s
+}
+
+// curve fits the laws to a group's timings.
+func (l *loaded) curve(g *group) model.Result {
+	var points []model.Point
+	for _, c := range g.cells {
+		points = append(points, model.Point{Threads: c.Threads, WallNS: c.wall})
+	}
+	return model.Analyze(points, host.Places(l.manifest.Host))
+}
+
+// knee is the T at which a group's curve bends, 0 if it does not.
+func (l *loaded) knee(g *group) int {
+	if k := l.curve(g).Knee; k != nil {
+		return k.Threads
+	}
+	return 0
+}
+
 // points are a group's cells with their figures. Speed-ups are against the
 // lowest T that has a timing.
 func (l *loaded) points(g *group) []report.Point {
@@ -75,13 +101,6 @@ func (l *loaded) points(g *group) []report.Point {
 			p.Perturbation = &v
 		}
 		p.Speedup, p.SpeedupCI, p.Efficiency, p.EfficiencyCI = speedups(first, c)
-		if n := len(out); n > 0 {
-			last := &out[n-1]
-			if d := c.Threads - last.Threads; d > 0 && p.Speedup != nil && last.Speedup != nil {
-				v := (*p.Speedup - *last.Speedup) * float64(first.Threads) / float64(d)
-				p.Marginal = &v
-			}
-		}
 		p.CeilingSpeedup = number(l.ceiling.speedup(kernelALU, first.Threads, c.Threads))
 		p.MemoryCeiling = number(math.Min(l.ceiling.speedup(kernelStream, first.Threads, c.Threads), l.ceiling.speedup(kernelRandom, first.Threads, c.Threads)))
 		out = append(out, p)

@@ -73,7 +73,7 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 		return unclear(c, fmt.Sprintf("the runs differ so much that it may be none (95%%: %.2f to %.2f); more blocks on a quieter machine may tell", c.CoresLostCI[0], c.CoresLostCI[1]))
 	}
 	if len(c.Rows) == 0 {
-		return unclear(c, "no run was profiled, so timings alone are known; capture without --profiles none to learn the cause")
+		return unclear(c, "no run was profiled, so timings alone are known")
 	}
 	groups := rank(c)
 	if len(groups) == 0 {

@@ -98,6 +98,8 @@ func TestJudge(t *testing.T) {
 		want               string
 	}{
 		{"the same", est(2, 1.8, 2.2), est(2.1, 1.9, 2.3), Agree},
+		{"close to it, with tight intervals", est(1.8, 1.75, 1.85), est(2, 1.95, 2.05), Agree},
+		{"both too small to act on", est(-0.03, -0.04, -0.02), est(0.01, 0.005, 0.015), Agree},
 		{"less", est(0.5, 0.3, 0.7), est(2, 1.8, 2.2), Shifted},
 		{"nothing though much was attributed", est(0, -0.1, 0.1), est(2, 1.8, 2.2), Shifted},
 		{"more", est(3, 2.8, 3.2), est(0.4, 0.3, 0.5), Unexplained},

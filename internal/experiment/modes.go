@@ -13,18 +13,24 @@ import (
 // and that of small heaps (METHOD 5.4). other names the mode in c.Arm, whose
 // efficiency the contrast reports. nil where a cell is missing.
 func Modes(other string, c Contrast) *report.Contrast {
-	e := c.Effect()
-	if math.IsNaN(e.Cores.Value) || math.IsInf(e.Cores.Value, 0) || math.IsNaN(e.Efficiency.Value) {
+	// Slot times of the two modes are not on one scale (a process has start-up and
+	// a heap of its own): each mode's loss is taken against its own, q(1-E).
+	q := float64(c.PeakThreads)
+	est, _ := estimate(
+		[][]float64{c.Baseline.Base, c.Baseline.Peak, c.Arm.Base, c.Arm.Peak},
+		func(s []float64) []float64 { return []float64{q * (s[2]/s[3] - s[0]/s[1]), s[2] / s[3]} })
+	lost, efficiency := est[0], est[1]
+	if math.IsNaN(lost.Value) || math.IsInf(lost.Value, 0) || math.IsNaN(efficiency.Value) {
 		return nil
 	}
-	shared, ci := e.Cores.Value, e.Cores.CI
+	shared, ci := lost.Value, lost.CI
 	if other == "thread" {
 		shared = -shared // the baseline is process mode
 		if ci != nil {
 			ci = &[2]float64{-ci[1], -ci[0]}
 		}
 	}
-	out := &report.Contrast{Mode: other, Efficiency: e.Efficiency.Value, CI: e.Efficiency.CI, SharedCores: shared, SharedCI: ci}
+	out := &report.Contrast{Mode: other, Efficiency: efficiency.Value, CI: efficiency.CI, SharedCores: shared, SharedCI: ci}
 	switch {
 	case ci == nil:
 		out.Text = fmt.Sprintf("threads lose %.2f cores more than processes do; below 6 blocks no interval can be given", shared)

@@ -15,6 +15,15 @@ const (
 	Unexplained = "unexplained" // it recovers something else, or the intervals cannot tell
 )
 
+const (
+	// systematic is the error that attribution may have beyond what its interval
+	// says, as a part of the figure: it is measured in profiled runs, which are
+	// allowed to take 5% longer, and divided by samples and counts.
+	systematic = 0.15
+	// nothingCores is an effect or a loss too small to act on.
+	nothingCores = 0.05
+)
+
 // Judge sets an arm's effect beside what attribution says of the causes that it
 // tests, both in cores (METHOD 5.4), and says why. Two intervals that overlap
 // agree only if the effect is there beyond noise, or if both say that there is
@@ -29,16 +38,20 @@ func Judge(effect, attributed stats.Estimate) (verdict, why string) {
 	case e == nil:
 		return Unexplained, fmt.Sprintf("below %d blocks no interval can be given", stats.MinBlocks)
 	}
+	slack := systematic * math.Max(math.Abs(effect.Value), math.Abs(attributed.Value))
 	if a == nil {
 		// Attribution without an interval is a point: held against the effect's.
 		a = &[2]float64{attributed.Value, attributed.Value}
 	}
-	overlap := e[0] <= a[1] && a[0] <= e[1]
-	nothing := func(ci stats.Interval) bool { return ci[0] <= 0 && 0 <= ci[1] }
+	overlap := e[0] <= a[1]+slack && a[0]-slack <= e[1]
+	nothing := func(v float64, ci stats.Interval) bool {
+		return ci[0] <= 0 && 0 <= ci[1] || math.Abs(v) < nothingCores
+	}
+	noEffect, noLoss := nothing(effect.Value, e), nothing(attributed.Value, a)
 	switch {
-	case overlap && nothing(e) && nothing(a):
+	case noEffect && noLoss:
 		return Agree, "neither finds a loss beyond noise"
-	case overlap && nothing(e):
+	case overlap && noEffect:
 		return Unexplained, "the effect is not distinguishable from noise: more blocks would tell"
 	case overlap:
 		return Agree, ""

@@ -18,9 +18,13 @@ const (
 	minSearch = 5
 )
 
-// tied is the difference of BIC below which two laws explain the figures
-// equally well: a factor of e in evidence.
-const tied = 2.0
+// Differences of BIC below which two laws explain the figures equally well:
+// factors of e and e^2 in evidence. Between the USL and a knee more is asked, as
+// one of them blames the program and the other the machine.
+const (
+	tied  = 2.0
+	rival = 4.0
+)
 
 // fits are the laws fitted to one curve, nil where there are too few T.
 type fits struct {
@@ -106,7 +110,7 @@ func (f *fits) choose() {
 		f.chosen = f.amdahl // the simpler law is as good
 	default:
 		for _, l := range all {
-			if l != nil && l != best && l.name != amdahlName && best.name != amdahlName && eligible(l) && l.bic <= best.bic+tied {
+			if l != nil && l != best && l.name != amdahlName && best.name != amdahlName && eligible(l) && l.bic <= best.bic+rival {
 				f.rivals = []*law{best, l}
 				f.suggestion = f.next(best, l)
 				f.noChoice = fmt.Sprintf("not identifiable from these T: %s and %s explain them equally well", describe(best), describe(l))

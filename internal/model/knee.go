@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -56,8 +55,8 @@ func (c *curve) bend(l *law, places []host.Place) *report.Knee {
 }
 
 // turn is where a curve turns down that no broken line describes: the fastest T,
-// or a known place that is as fast within noise. nil where the most threads are
-// as fast as any.
+// or, where repeats tell the noise, a known place that is as fast within it. nil
+// where the most threads are as fast as any.
 func (c *curve) turn(places []host.Place) (*report.Knee, []string) {
 	single := c.repeats() < 2
 	same := sameWall
@@ -85,7 +84,8 @@ func (c *curve) turn(places []host.Place) (*report.Knee, []string) {
 	closest := math.Inf(1)
 	for _, p := range places {
 		i := slices.Index(c.threads, p.Threads)
-		if i < 0 || !asFast(i) {
+		// With one repeat the noise is not known, and the figures are taken as they are.
+		if i < 0 || !asFast(i) || single && i != best {
 			continue
 		}
 		if d := math.Abs(math.Log(float64(p.Threads) / float64(c.threads[best]))); d < closest {
@@ -96,7 +96,7 @@ func (c *curve) turn(places []host.Place) (*report.Knee, []string) {
 		k.CI[0], k.CI[1] = min(k.CI[0], k.Threads), max(k.CI[1], k.Threads)
 	}
 	if single {
-		return k, []string{fmt.Sprintf("one repeat: differences below %.0f%% are taken for noise, and no interval can be given", 100*same)}
+		return k, []string{"one repeat: the bend is at the fastest T as it was measured, and no interval can be given"}
 	}
 	return k, nil
 }

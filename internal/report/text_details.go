@@ -69,6 +69,7 @@ func (t *textWriter) cpuPerOp(c *Comparison) {
 // experiments sets what the arms measured beside what the profiles say.
 func (t *textWriter) experiments(c *Comparison) {
 	if len(c.Experiments) == 0 {
+		t.contrast(c)
 		return
 	}
 	t.heading(fmt.Sprintf("Proof by experiment, %s mode (cores given back)", c.Mode))
@@ -79,6 +80,11 @@ func (t *textWriter) experiments(c *Comparison) {
 		w.AppendRow(table.Row{e.Arm, cores(e.EffectCores), coresRange(e.EffectCI), optional(e.AttributedCores, cores), e.Verdict})
 	}
 	t.render(w, "  ")
+	for _, e := range c.Experiments {
+		if e.Why != "" {
+			t.paragraph(e.Arm+": "+e.Why, "  ")
+		}
+	}
 	var texts []string
 	arms := map[string][]string{}
 	for _, e := range c.Experiments {
@@ -96,7 +102,12 @@ func (t *textWriter) experiments(c *Comparison) {
 	if d := c.Dose; d != nil {
 		t.dose(d)
 	}
-	if m := c.ModeContrast; m != nil && m.Text != "" {
+	t.contrast(c)
+}
+
+// contrast sets process mode beside thread mode, once for both.
+func (t *textWriter) contrast(c *Comparison) {
+	if m := c.ModeContrast; m != nil && m.Text != "" && c.Mode == "thread" {
 		t.paragraph(m.Text, "  ")
 	}
 }

@@ -58,10 +58,28 @@ func (t *textWriter) speedups(r *Report, target string) {
 		}
 	}
 	t.render(w, "  ")
+	t.curve(r, target)
 	for _, s := range r.Series {
 		if s.Target == target && s.Arm == "baseline" {
 			t.shape(&s)
 		}
+	}
+}
+
+// curve draws the speed-ups of a target where there are enough T for a shape.
+func (t *textWriter) curve(r *Report, target string) {
+	var drawn []Series
+	for _, s := range r.Series {
+		if s.Target == target && s.Arm == "baseline" && len(s.Points) >= 3 {
+			drawn = append(drawn, s)
+		}
+	}
+	if len(drawn) == 0 {
+		return
+	}
+	t.printf("\n")
+	for _, line := range Curve(drawn, t.opt) {
+		t.printf("%s\n", line)
 	}
 }
 
