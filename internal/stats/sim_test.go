@@ -85,7 +85,7 @@ func long() bool { return os.Getenv("SCALEPROF_LONG") != "" }
 func TestCoverage(t *testing.T) {
 	trials, sizes := 150, []int{6, 10}
 	if long() {
-		trials, sizes = 2000, []int{6, 7, 8, 10, 12, 15, 20}
+		trials, sizes = 1000, []int{6, 7, 8, 10, 12, 15, 20, 40}
 	}
 	const truth = 4 / (8 * 0.7)
 	slack := 3 * math.Sqrt(0.95*0.05/float64(trials))
