@@ -116,8 +116,8 @@ func (s *session) calibrate(ctx context.Context, t *Target) error {
 			return err
 		}
 		elapsed := time.Since(begin)
-		wall := time.Duration(out.WallNS)
-		overhead := max(elapsed-wall, 0)
+		wall := undisturbed(out, threads)
+		overhead := max(elapsed-time.Duration(out.WallNS), 0)
 		if fixed {
 			s.costs.pilot[t.Record.Name] = pilotCost{threads, wall, overhead}
 			if t.Record.Ops == 0 {
@@ -146,6 +146,21 @@ func (s *session) calibrate(ctx context.Context, t *Target) error {
 		grow := min(max(1.5*float64(pilotWindow)/float64(wall), 2), 200)
 		ops = int64(math.Ceil(float64(ops) * grow))
 	}
+}
+
+// undisturbed is a pilot's window less the time that its threads waited for a
+// CPU, on average: what others take from the pilot they may not take from the
+// runs, and a total that is too small makes every window too short.
+func undisturbed(out *Outcome, threads int) time.Duration {
+	wait := int64(0)
+	for i := range out.Processes {
+		if t := out.Processes[i].Threads; t != nil {
+			wait += t.WaitNS
+		}
+	}
+	// Wake-ups make a program's own threads wait for each other too: never
+	// believe more than half of it.
+	return time.Duration(max(out.WallNS-wait/int64(max(threads, 1)), out.WallNS/2))
 }
 
 // warm sizes the warm-up: a sixth of a run is enough for caches, compilation

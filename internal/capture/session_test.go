@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/scaleprof/scaleprof/internal/arm"
+	"github.com/scaleprof/scaleprof/internal/capture/recorder"
 	"github.com/scaleprof/scaleprof/internal/record"
 )
 
@@ -511,4 +512,15 @@ func TestResumeInThePilotKeepsArms(t *testing.T) {
 			t.Errorf("arms %v, complete %v after resume", m.Plan.Arms, m.Complete)
 		}
 	})
+}
+
+func TestPilotDiscountsNeighbours(t *testing.T) {
+	for _, test := range []struct{ wall, wait, want int64 }{
+		{1000, 0, 1000}, {1000, 800, 800}, {1000, 1e6, 500},
+	} {
+		out := &Outcome{WallNS: test.wall, Processes: []recorder.Result{{Threads: &recorder.Threads{WaitNS: test.wait}}, {}}}
+		if got := undisturbed(out, 4); int64(got) != test.want {
+			t.Errorf("wall %d with %d waited by 4 threads: %d, want %d", test.wall, test.wait, got, test.want)
+		}
+	}
 }
