@@ -137,7 +137,8 @@ type Run struct {
 
 // System is what the machine did around the window, read by the parent.
 type System struct {
-	BusyNS      *int64   `json:"busy_ns,omitempty"` // all CPUs, all processes
+	BusyNS      *int64   `json:"busy_ns,omitempty"`   // usable CPUs, all processes
+	BusyFrom    string   `json:"busy_from,omitempty"` // which kernel counter, as host.BusyStat
 	StealNS     *int64   `json:"steal_ns,omitempty"`
 	OwnNS       *int64   `json:"own_ns,omitempty"`       // the run's processes and scaleprof itself
 	ThrottledNS *int64   `json:"throttled_ns,omitempty"` // cgroup, difference
