@@ -119,7 +119,9 @@ func TestRun(t *testing.T) {
 		},
 		{
 			"affinity to one CPU",
-			func(m *record.Manifest, r *record.Run) { m.Host.CPUs, r.Processes[0].NumCPU = 1, 1 },
+			func(m *record.Manifest, r *record.Run) {
+				m.Host.CPUs, r.Processes[0].NumCPU, r.System.StealNS = 1, 1, p(10*ms)
+			},
 			"affinity oversubscribed", "only 1 of the machine's 2 CPUs",
 		},
 		{
