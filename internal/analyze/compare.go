@@ -6,6 +6,7 @@ import (
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
 	"github.com/scaleprof/scaleprof/internal/experiment"
+	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
 	"github.com/scaleprof/scaleprof/internal/stats"
 )
@@ -15,6 +16,7 @@ type pair struct {
 	base, peak         *cell
 	baseWall, peakWall []float64 // ns, by common timed block
 	baseRows, peakRows []shares  // by observation
+	leftOut            int             // pairs of observations that were disturbed
 	split              userSplit
 	effects            []experiment.Effect // of the comparison's experiments, in their order
 }
@@ -32,24 +34,80 @@ func pairOf(base, peak *cell) pair {
 			p.peakWall = append(p.peakWall, peak.wall[i])
 		}
 	}
-	p.baseRows, p.peakRows = base.shares(), peak.shares()
-	// Observations of one block are paired, so both ends have as many.
-	n := min(len(p.baseRows), len(p.peakRows))
-	p.baseRows, p.peakRows = p.baseRows[:n], p.peakRows[:n]
+	p.observe()
 	return p
 }
 
-// shares are the observations' shares of slot time by cause.
-func (c *cell) shares() []shares {
-	var out []shares
+// minClean is how many undisturbed pairs of observations are enough to do
+// without the disturbed ones.
+const minClean = 2
+
+// observe pairs the observations of base and peak, by block where both have one
+// there, else in order. Pairs that the machine disturbed are left out where
+// enough others remain; the runs keep their marks, and the report says so.
+func (p *pair) observe() {
+	base, peak := p.base.observed(), p.peak.observed()
+	type both struct{ base, peak observed }
+	var pairs, clean []both
+	byBlock := map[int]observed{}
+	for _, o := range base {
+		byBlock[o.block] = o
+	}
+	for _, q := range peak {
+		if b, ok := byBlock[q.block]; ok {
+			pairs = append(pairs, both{b, q})
+		}
+	}
+	if len(pairs) == 0 {
+		for i := range min(len(base), len(peak)) {
+			pairs = append(pairs, both{base[i], peak[i]})
+		}
+	}
+	for _, b := range pairs {
+		if !b.base.disturbed && !b.peak.disturbed {
+			clean = append(clean, b)
+		}
+	}
+	if len(clean) >= minClean && len(clean) < len(pairs) {
+		p.leftOut = len(pairs) - len(clean)
+		pairs = clean
+	}
+	for _, b := range pairs {
+		p.baseRows = append(p.baseRows, b.base.shares)
+		p.peakRows = append(p.peakRows, b.peak.shares)
+	}
+}
+
+// observed is one observation's shares of slot time by cause.
+type observed struct {
+	shares    shares
+	block     int
+	disturbed bool
+}
+
+func (c *cell) observed() []observed {
+	var out []observed
 	for _, o := range c.profiled {
-		if s := sharesOf(o, c.scaleOf(o)); len(s) > 0 {
-			out = append(out, s)
-		} else if s := c.cpuShares(o); len(s) > 0 {
-			out = append(out, s)
+		s := sharesOf(o, c.scaleOf(o))
+		if len(s) == 0 {
+			s = c.cpuShares(o)
+		}
+		if len(s) > 0 {
+			out = append(out, observed{s, o.run.Block, disturbed(o.run)})
 		}
 	}
 	return out
+}
+
+// disturbed says that a run lost to something outside of it.
+func disturbed(r *record.Run) bool {
+	for _, g := range r.Gates {
+		switch g.ID {
+		case "neighbour", "steal", "run-queue", "bounce":
+			return true
+		}
+	}
+	return false
 }
 
 // cpuShares is what is known where there is a CPU profile but no trace: on-CPU

@@ -103,7 +103,7 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 	l.experiments(c, groups, g, &p)
 	c.Verdict = judge(c, append(gatesOf(base, len(p.baseWall)), gatesOf(peak, len(p.peakWall))...))
 	c.Potential = p.potential(c)
-	c.Notes = notes(l.manifest, g, base, peak)
+	c.Notes = notes(l.manifest, g, &p)
 	return &explained{c: c, p: &p, division: division}, nil
 }
 

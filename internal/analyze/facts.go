@@ -35,8 +35,9 @@ func toolchainOf(m *record.Manifest) report.Toolchain {
 }
 
 // notes are what a reader must know to read a comparison right.
-func notes(m *record.Manifest, g *group, base, peak *cell) []string {
+func notes(m *record.Manifest, g *group, p *pair) []string {
 	var out []string
+	base, peak := p.base, p.peak
 	for _, t := range m.Plan.Targets {
 		if t.Name == g.target {
 			out = append(out, t.Notes...)
@@ -52,6 +53,9 @@ func notes(m *record.Manifest, g *group, base, peak *cell) []string {
 	}
 	if unitOf(peak) == "P-seconds" {
 		out = append(out, "the trace does not say which goroutines are the workers: the lanes are the Ps, and idle Ps count as lost whether or not there was work for them")
+	}
+	if p.leftOut > 0 {
+		out = append(out, fmt.Sprintf("%d of %d profiled pairs of runs were disturbed and are not in the rows", p.leftOut, p.leftOut+len(p.baseRows)))
 	}
 	if n := len(peak.profiled); n == 1 {
 		out = append(out, "one profiled run at each T: the rows have no interval")
