@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/record"
 )
 
@@ -148,25 +149,13 @@ func (s *session) env(c *record.Cell) []string {
 	return append([]string{fmt.Sprintf("GOMAXPROCS=%d", c.Procs)}, c.Env...)
 }
 
-// rerunnable are the gates that another attempt may pass: what the machine did
-// meanwhile, not what the plan asked for.
-func rerunnable(gates []record.Gate) bool {
-	return slices.ContainsFunc(gates, func(g record.Gate) bool {
-		switch g.ID {
-		case "steal", "throttled", "run-queue", "neighbour", "drift", "bounce":
-			return true
-		}
-		return false
-	})
-}
-
 // rerunShare is the part of the budget that repeats of disturbed runs may take.
 const rerunShare = 0.2
 
 // maybeRepeat schedules one repeat of a disturbed timed run at the end of its
 // block, as far as the budget allows. Both runs stay in the manifest.
 func (s *session) maybeRepeat(run *record.Run, p record.Planned, cost time.Duration) {
-	if run.Kind != record.Timed || run.Rerun || run.Error != "" || !rerunnable(run.Gates) {
+	if run.Kind != record.Timed || run.Rerun || run.Error != "" || !gate.Rerunnable(run.Gates) || s.targets[s.cells[run.Cell].Target].Quota {
 		return
 	}
 	if s.reruns+cost > time.Duration(rerunShare*float64(s.budget())) {

@@ -52,7 +52,7 @@ func (w *window) Close(pids []int) {
 	d := w.m.Read().Sub(w.before)
 	w.closed = true
 	s := &w.system
-	s.BusyNS, s.StealNS = d.BusyNS, d.StealNS
+	s.BusyNS, s.BusyFrom, s.StealNS = d.BusyNS, d.BusyFrom, d.StealNS
 	s.ThrottledNS, s.NrThrottled = d.ThrottledNS, d.NrThrottled
 	s.RunnableAvg = d.RunnableAvg
 	s.OwnNS = w.ownTime(pids)
@@ -83,5 +83,3 @@ func (w *window) ownTime(pids []int) *int64 {
 
 // Gates finds the validity gates that a run broke.
 type Gates func(m *record.Manifest, run *record.Run) []record.Gate
-
-func standardGates(*record.Manifest, *record.Run) []record.Gate { return nil }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/scaleprof/scaleprof/internal/arm"
+	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/record"
 )
 
@@ -152,7 +153,7 @@ func (o *Options) check() error {
 		o.Machine = newRealMachine()
 	}
 	if o.Gates == nil {
-		o.Gates = standardGates
+		o.Gates = gate.Run
 	}
 	if o.Progress == nil {
 		o.Progress = silent{}

@@ -33,6 +33,10 @@ type Target struct {
 	// Recorders limits the recorders that the target can carry, nil for all.
 	Recorders []string
 
+	// Quota marks a target that is throttled by design: repeating a run that was
+	// is of no use.
+	Quota bool
+
 	// Delays are the causes for which delay=CAUSE has a hook.
 	Delays []string
 

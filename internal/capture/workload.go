@@ -26,7 +26,7 @@ func WorkloadTarget(w workload.Workload, values map[string]string, exe string) (
 	t := Target{
 		Record: record.Target{Name: info.Name, Kind: "workload", Params: values, Unit: "op"},
 		Exec:   &Processes{Launcher: Self{Exe: exe}, QuotaCPUs: info.QuotaCPUs},
-		OpNS:   info.OpNS, Delays: info.Delay,
+		OpNS:   info.OpNS, Delays: info.Delay, Quota: info.QuotaCPUs > 0,
 	}
 	if info.Library != "" {
 		t.Libraries = workload.Versions(info.Library)
