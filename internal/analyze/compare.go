@@ -6,6 +6,7 @@ import (
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
 	"github.com/scaleprof/scaleprof/internal/experiment"
+	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
 	"github.com/scaleprof/scaleprof/internal/stats"
@@ -16,7 +17,7 @@ type pair struct {
 	base, peak         *cell
 	baseWall, peakWall []float64 // ns, by common timed block
 	baseRows, peakRows []shares  // by observation
-	leftOut            int             // pairs of observations that were disturbed
+	leftOut            int       // pairs of observations that were disturbed
 	split              userSplit
 	effects            []experiment.Effect // of the comparison's experiments, in their order
 }
@@ -99,11 +100,12 @@ func (c *cell) observed() []observed {
 	return out
 }
 
-// disturbed says that a run lost to something outside of it.
+// disturbed says that others took time from a run, so that what is left is no
+// picture of the program.
 func disturbed(r *record.Run) bool {
 	for _, g := range r.Gates {
-		switch g.ID {
-		case "neighbour", "steal", "run-queue", "bounce":
+		// A quota is the subject more often than an accident, and the same for all runs.
+		if rule, ok := gate.RuleOf(g.ID); ok && rule.Voids && g.ID != gate.Throttled {
 			return true
 		}
 	}

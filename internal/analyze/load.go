@@ -141,6 +141,7 @@ func (c *cell) finish() {
 		}
 	}
 	c.profiled = kept
+	c.profiledWall = wall
 	c.perturbed = medianRatio(wall, c.wall)
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/lanes"
-	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/stats"
 )
 
@@ -156,24 +155,4 @@ func scheduler(base, peak *cell) string {
 		out += fmt.Sprintf("; %.0f and %.0f voluntary context switches", sb, sp)
 	}
 	return out + "."
-}
-
-// workChanged says whether runs of one target did different work; where they
-// did, nothing can be compared.
-func workChanged(runs []*record.Run) string {
-	var first *record.Run
-	for _, r := range runs {
-		if r == nil || r.Error != "" {
-			continue
-		}
-		switch {
-		case first == nil:
-			first = r
-		case r.Ops != first.Ops:
-			return fmt.Sprintf("run %d did %d operations, run %d did %d", first.ID, first.Ops, r.ID, r.Ops)
-		case r.Checksum != first.Checksum:
-			return fmt.Sprintf("runs %d and %d did the same number of operations with different results", first.ID, r.ID)
-		}
-	}
-	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 
+	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/host"
 	"github.com/scaleprof/scaleprof/internal/model"
 	"github.com/scaleprof/scaleprof/internal/report"
@@ -160,8 +161,9 @@ func gatesOf(c *cell, n int) []report.Gate {
 	}
 	kept := out[:0]
 	for _, g := range out {
+		rule, _ := gate.RuleOf(g.ID)
 		// One disturbed run in many does not move a median.
-		if 3*len(g.Runs) < n && !always(g.ID) {
+		if 3*len(g.Runs) < n && !rule.Always {
 			continue
 		}
 		if len(g.Runs) > 1 {
@@ -169,15 +171,8 @@ func gatesOf(c *cell, n int) []report.Gate {
 		}
 		kept = append(kept, g)
 	}
-	return kept
-}
-
-// always lists the gates that count however few runs they break: they are
-// properties of the cell, or make its figures incomparable.
-func always(id string) bool {
-	switch id {
-	case "work-changed", "oversubscribed", "affinity", "quota", "gomaxprocs":
-		return true
+	for _, g := range gate.Cell(c.wall, c.profiledWall) {
+		kept = append(kept, report.Gate{ID: g.ID, Text: g.Text})
 	}
-	return false
+	return kept
 }

@@ -21,7 +21,8 @@ type cell struct {
 	profiled []*observation
 	// profiledRuns are all runs with profiles, also those without an account.
 	profiledRuns []*record.Run
-	perturbed    float64 // profiled wall over timed wall, medians; NaN where not known
+	profiledWall []float64 // ns, of those that did the same work as the timed ones
+	perturbed    float64   // profiled wall over timed wall, medians; NaN where not known
 }
 
 // observation is one profiled run with its account of slot time.

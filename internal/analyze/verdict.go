@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/report"
 )
 
@@ -65,6 +66,11 @@ func never(id cause.ID) bool {
 
 // judge names the cause to act on, or says why it does not.
 func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
+	for i := range gates {
+		if gates[i].ID == gate.WorkChanged {
+			return unclear(c, gates[i].Text)
+		}
+	}
 	lossFraction := 1 - c.Efficiency
 	if lossFraction < notableLoss {
 		return scales(c)
@@ -243,13 +249,11 @@ func unclear(c *report.Comparison, why string) report.Verdict {
 	}
 }
 
-// gateThatVoids picks the gate that speaks most against the figures.
+// gateThatVoids picks the first gate that makes the figures no picture of the program.
 func gateThatVoids(gates []report.Gate) *report.Gate {
-	for _, id := range []string{"work-changed", "throttled", "steal", "neighbour", "bounce", "drift"} {
-		for i := range gates {
-			if gates[i].ID == id {
-				return &gates[i]
-			}
+	for i := range gates {
+		if rule, ok := gate.RuleOf(gates[i].ID); ok && rule.Voids {
+			return &gates[i]
 		}
 	}
 	return nil
