@@ -83,7 +83,7 @@ func long() bool { return os.Getenv("SCALEPROF_LONG") != "" }
 // between 90 and 99 times in a hundred, allowing for the simulation's own error
 // (3 standard errors).
 func TestCoverage(t *testing.T) {
-	trials, sizes := 150, []int{6, 10}
+	trials, sizes := 100, []int{6, 10}
 	if long() {
 		trials, sizes = 1000, []int{6, 7, 8, 10, 12, 15, 20, 40}
 	}
@@ -145,7 +145,7 @@ func shares(r *rand.Rand, causes int, grown float64) []float64 {
 // TestRowsFalseAlarms checks that where nothing grew, some row of 15 is called
 // grown in at most one capture of twenty; and that a cause that did grow is found.
 func TestRowsFalseAlarms(t *testing.T) {
-	trials, sizes := 60, []int{3, 6}
+	trials, sizes := 40, []int{3, 6}
 	if long() {
 		trials, sizes = 1000, []int{3, 4, 6, 10}
 	}
