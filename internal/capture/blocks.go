@@ -2,7 +2,6 @@ package capture
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -29,7 +28,10 @@ func (s *session) finish(ctx context.Context) error {
 	if ctx.Err() != nil && saveErr == nil {
 		return &Interrupted{Dir: s.opts.shown(s.store.Dir()), Runs: s.good(), Err: context.Cause(ctx)}
 	}
-	return errors.Join(err, saveErr)
+	if err != nil {
+		return err // a disk that is full would only be told twice
+	}
+	return saveErr
 }
 
 func (s *session) blocks(ctx context.Context) error {

@@ -8,6 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/scaleprof/scaleprof/internal/gate"
@@ -83,6 +85,11 @@ func (s *session) runOne(ctx context.Context, p record.Planned) error {
 		return errors.Join(ctx.Err(), os.RemoveAll(abs))
 	}
 	s.costs.add(cell.ID, p.Kind, elapsed)
+	if err != nil && strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
+		// Not the run's fault, and the next would end the same way. A process
+		// tells its error in words only.
+		return errors.Join(fmt.Errorf("run %d: %w", id, err), os.RemoveAll(abs))
+	}
 	if err != nil {
 		run.Error = clip(err.Error())
 		run.Files = s.stderrOnly(rel, abs)

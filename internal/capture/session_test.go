@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -479,6 +480,37 @@ func TestFullDiskEndsCapture(t *testing.T) {
 		st.fail = errors.New("writing manifest.json: no space left on device")
 		if err := s.finish(t.Context()); err == nil || !strings.Contains(err.Error(), "no space left") {
 			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func TestFullDiskInAChildIsNoRun(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		exec := &fakeExec{opNS: 5000}
+		n := 0
+		exec.fail = func(*Job) error {
+			if n++; n == 6 {
+				return fmt.Errorf("writing trace.out: %w", syscall.ENOSPC)
+			}
+			return nil
+		}
+		s, st, err := begin(t, t.Context(), fakeOptions(exec), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.finish(t.Context())
+		if err == nil || strings.Count(err.Error(), "no space left on device") != 1 {
+			t.Errorf("error %v, want the full disk, once", err)
+		}
+		m := st.load(t)
+		if len(m.Runs) == 0 || m.Complete {
+			t.Errorf("%d runs, complete %v", len(m.Runs), m.Complete)
+		}
+		for _, r := range m.Runs {
+			if r.Error != "" {
+				t.Errorf("run %d is recorded as failed: it could not be made again", r.ID)
+			}
 		}
 	})
 }
