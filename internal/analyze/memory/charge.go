@@ -10,10 +10,10 @@ import (
 // located is a site with what decides how it is charged.
 type located struct {
 	Site
-	base, grown float64 // ns; growth beyond the ceiling, may be negative
-	weight      float64 // ns at base and peak together, for the noise
-	pcs         []uint64
-	caller      string // of the function that holds the instruction
+	base, peak float64 // ns
+	grown      float64 // ns beyond the ceiling, may be negative
+	pcs        []uint64
+	caller     string // of the function that holds the instruction
 }
 
 // slowMemory is the loss of the memory kernels above which memory may explain
@@ -42,7 +42,7 @@ func (r *Result) charge(in Input, sites []located, rest, sampleNS float64) {
 		var out []located
 		for _, k := range kinds {
 			for _, s := range byKind[k] {
-				if s.grown >= siteShare*rest && s.grown >= sigmas*math.Sqrt(s.weight*sampleNS) {
+				if s.grown >= siteShare*rest && s.grown >= sigmas*math.Sqrt((s.base+s.peak)*sampleNS) {
 					out = append(out, s)
 				}
 			}

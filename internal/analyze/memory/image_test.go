@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -72,21 +73,29 @@ func lineOf(t *testing.T, mark string) string {
 	return ""
 }
 
+// all builds the test program for every target: go test ./internal/analyze/memory -args -all
+var all = flag.Bool("all", false, "build for all targets, which takes a minute where none was built before")
+
 func TestJudge(t *testing.T) {
 	for _, target := range []struct {
 		name, env string
 		flags     []string
 		arm       bool
 		stripped  bool
+		rare      bool // builds much of the standard library anew
 	}{
-		{name: "amd64", env: "GOOS=linux GOARCH=amd64 CGO_ENABLED=0"},
-		{name: "amd64 pie", env: "GOOS=linux GOARCH=amd64 CGO_ENABLED=0", flags: []string{"-buildmode=pie"}},
-		{name: "amd64 v3 stripped", env: "GOOS=linux GOARCH=amd64 GOAMD64=v3 CGO_ENABLED=0", flags: []string{"-ldflags=-s -w"}, stripped: true},
+		{name: "amd64", env: linuxAMD64},
+		{name: "amd64 pie", env: linuxAMD64, flags: []string{"-buildmode=pie"}, rare: true},
+		{name: "amd64 stripped", env: linuxAMD64, flags: []string{"-ldflags=-s -w"}, stripped: true},
+		{name: "amd64 v3 stripped", env: linuxAMD64 + " GOAMD64=v3", flags: []string{"-ldflags=-s -w"}, stripped: true, rare: true},
 		{name: "arm64", env: "GOOS=linux GOARCH=arm64 CGO_ENABLED=0", arm: true},
 		{name: "darwin arm64", env: "GOOS=darwin GOARCH=arm64 CGO_ENABLED=0", arm: true},
-		{name: "darwin amd64", env: "GOOS=darwin GOARCH=amd64 CGO_ENABLED=0"},
+		{name: "darwin amd64", env: "GOOS=darwin GOARCH=amd64 CGO_ENABLED=0", rare: true},
 	} {
 		t.Run(target.name, func(t *testing.T) {
+			if target.rare && !*all {
+				t.Skip("with -args -all only")
+			}
 			m, err := openImage(build(t, target.env, target.flags...))
 			if err != nil {
 				t.Fatal(err)

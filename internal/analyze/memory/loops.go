@@ -30,7 +30,7 @@ func (c *code) innermost(at int) (loop, bool) {
 }
 
 // maxLoop is the length in instructions of the longest loop that is looked for.
-const maxLoop = 4096
+const maxLoop = 1024
 
 // trend is what happens to a value from one turn of a loop to the next.
 type trend uint8
@@ -78,6 +78,7 @@ type tracer struct {
 	c    *code
 	l    loop
 	path []step
+	seen int // instructions looked at
 }
 
 type step struct {
@@ -85,8 +86,12 @@ type step struct {
 	worked bool // something other than a copy lies before it on the path
 }
 
-// maxTrace bounds how far a value is followed.
-const maxTrace = 12
+// A value is followed through at most maxTrace instructions, and about maxSeen
+// are looked at in all: paths fork where an instruction reads several registers.
+const (
+	maxTrace = 12
+	maxSeen  = 5000
+)
 
 // of is the worst of the trends of some registers as an instruction reads them.
 // worked says that the path so far holds more than copies.
@@ -107,6 +112,10 @@ func (t *tracer) of(at int, set regs, worked bool) trend {
 }
 
 func (t *tracer) register(at int, r regs, worked bool) trend {
+	if len(t.path) == maxTrace || t.seen > maxSeen {
+		return unknown
+	}
+	t.seen += t.l.last - t.l.first + 1
 	w := t.c.writer(t.l, at, r)
 	if w < 0 {
 		return steady
@@ -118,9 +127,6 @@ func (t *tracer) register(at int, r regs, worked bool) trend {
 			}
 			return steady
 		}
-	}
-	if len(t.path) == maxTrace {
-		return unknown
 	}
 	in := &t.c.insns[w]
 	switch {

@@ -189,6 +189,13 @@ func Divide(ctx context.Context, in Input) Result {
 	// What register-only code would have lost: base / (1-loss) is the time that
 	// the same instructions take at peak.
 	stretch := 1 / (1 - clamp(in.ALULoss, 0, 0.99))
+	sites, err := look(ctx, in, stretch)
+	if err != nil {
+		r.note(fmt.Sprintf("cannot look at the instructions: %v", err))
+	} else if limit := stretchSeen(sites, sampleNS); limit < stretch {
+		r.note("the program's own arithmetic lost less than the ALU kernel did; the ceiling is taken from the program")
+		stretch = limit
+	}
 	ceiling := math.Min(float64(r.GrowthNS), float64(r.BaseNS)*(stretch-1))
 	r.add(Part{Cause: cause.HardwareCeiling, NS: int64(ceiling)})
 	rest := float64(r.GrowthNS) - ceiling
@@ -196,21 +203,49 @@ func Divide(ctx context.Context, in Input) Result {
 		r.note("the growth beyond the ceiling is within the noise of counting samples")
 		return r
 	}
+	for i := range sites {
+		s := &sites[i]
+		s.grown = s.peak - s.base*stretch
+		s.NS = int64(s.grown)
+	}
+	r.charge(in, sites, rest, sampleNS)
+	return r
+}
 
+// look finds the sites of the samples in the binary.
+func look(ctx context.Context, in Input, stretch float64) ([]located, error) {
 	addresses := addressesOf(in, stretch)
 	img, err := openImage(in.Binary)
 	if err != nil {
-		r.note(fmt.Sprintf("cannot look at the instructions: %v", err))
-		return r
+		return nil, err
 	}
 	defer img.close()
 	if err := img.align(addresses); err != nil {
-		r.note(fmt.Sprintf("cannot look at the instructions: %v", err))
-		return r
+		return nil, err
 	}
-	sites := img.sites(ctx, addresses, stretch)
-	r.charge(in, sites, rest, sampleNS)
-	return r
+	return img.sites(ctx, addresses), nil
+}
+
+// enoughSamples is how many samples the program's arithmetic must have at base
+// to be held against the ALU kernel.
+const enoughSamples = 30
+
+// stretchSeen is the most by which instructions that touch no memory can have
+// been stretched, from their samples; infinite where there are too few. What the
+// cores lose by themselves, they lose there as well: kernels run at another time,
+// and what a neighbour took from them then is no loss of the program's.
+func stretchSeen(sites []located, sampleNS float64) float64 {
+	var base, peak float64
+	for _, s := range sites {
+		if s.Kind == Other && s.Func != "" {
+			base += s.base
+			peak += s.peak
+		}
+	}
+	if base < enoughSamples*sampleNS {
+		return math.Inf(1)
+	}
+	return math.Max(1, (peak+sigmas*math.Sqrt((base+peak)*sampleNS))/base)
 }
 
 func (r *Result) note(text string) { r.Notes = append(r.Notes, text) }

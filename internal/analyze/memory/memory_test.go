@@ -136,6 +136,10 @@ func TestDivide(t *testing.T) {
 		},
 		{name: "arithmetic", grown: []Sample{work}, mem: nan, process: nan, want: map[cause.ID]float64{}},
 		{
+			name: "the kernel lost to a neighbour, the program did not", grown: []Sample{atomicAdd(2 * second)}, alu: 0.5, mem: nan, process: nan,
+			want: map[cause.ID]float64{cause.HardwareCeiling: 0.3, cause.MemoryContendedLine: 0.7},
+		},
+		{
 			name: "the ceiling takes all", grown: []Sample{work}, alu: 0.5, mem: nan, process: nan,
 			want: map[cause.ID]float64{cause.HardwareCeiling: 1},
 		},
@@ -194,7 +198,7 @@ func TestDivideWithoutTheBinary(t *testing.T) {
 
 // TestSlide checks that a position-independent program is found wherever it was loaded.
 func TestSlide(t *testing.T) {
-	path := build(t, linuxAMD64, "-buildmode=pie")
+	path := build(t, linuxAMD64)
 	m, err := openImage(path)
 	if err != nil {
 		t.Fatal(err)

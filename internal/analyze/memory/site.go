@@ -105,8 +105,8 @@ type siteKey struct {
 	source string
 }
 
-// sites adds the growth at addresses up by the access that is to blame.
-func (m *image) sites(ctx context.Context, addresses []*address, stretch float64) []located {
+// sites adds the time at addresses up by the access that is to blame.
+func (m *image) sites(ctx context.Context, addresses []*address) []located {
 	index := map[siteKey]int{}
 	var out []located
 	for _, a := range addresses {
@@ -124,12 +124,9 @@ func (m *image) sites(ctx context.Context, addresses []*address, stretch float64
 			index[key] = i
 			out = append(out, located{Site: s, caller: callerOf(a.frames, s.Func)})
 		}
-		grown := a.peak - a.base*stretch
 		out[i].pcs = append(out[i].pcs, a.pc)
 		out[i].base += a.base
-		out[i].grown += grown
-		out[i].weight += a.base + a.peak
-		out[i].NS = int64(out[i].grown)
+		out[i].peak += a.peak
 	}
 	return out
 }
