@@ -466,6 +466,59 @@ func TestCommentsAreOneLine(t *testing.T) {
 	}
 }
 
+// TestConfirmCommands runs the catalogue's commands on files as explain writes
+// them: one of each shape, as they differ in the cause only.
+func TestConfirmCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs pprof many times")
+	}
+	dir := t.TempDir()
+	a := account()
+	file := map[string]string{}
+	keep := func(name string, p *profile.Profile, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		path, err := Write(dir, name+".pb.gz", p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file[name] = path
+	}
+	p, err := CPU(cell, 1, []Source{{Profile: recordedCPU(), Process: -1}})
+	keep("cpu", p, err)
+	p, err = Slots(cell, 1, []*lanes.Account{a}, 0)
+	keep("slots", p, err)
+	p, err = Blame(cell, 1, []*lanes.Account{a})
+	keep("blame", p, err)
+	p, err = Loss(LossInput{Cell: cell, Base: 8, BaseRuns: 1, PeakRuns: 1, BaseParts: Victims([]*lanes.Account{a})[:1], PeakParts: Victims([]*lanes.Account{a}), WallPeakNS: 1})
+	keep("loss", p, err)
+	ran := map[string]bool{}
+	for _, e := range cause.All() {
+		for _, c := range e.Commands(file) {
+			args := strings.Fields(c)
+			if args[0] != "go" || args[2] != "pprof" {
+				continue
+			}
+			shape := strings.ReplaceAll(c, string(e.ID), "")
+			if ran[shape] {
+				continue
+			}
+			ran[shape] = true
+			// The shell takes a dollar sign before a space as it is.
+			cmd := exec.Command(args[0], args[1:]...)
+			cmd.Env = append(os.Environ(), "PPROF_TMPDIR="+dir)
+			if out, err := cmd.CombinedOutput(); err != nil && !bytes.Contains(out, []byte("no matches found")) {
+				t.Errorf("%s: %v\n%s", c, err, out)
+			}
+		}
+	}
+	if len(ran) < 8 {
+		t.Errorf("only %d shapes of commands were tried", len(ran))
+	}
+}
+
 func ExampleFileName() {
 	fmt.Println(FileName("slots", Cell{Target: "lab/mutex", Mode: "thread", Threads: 4}))
 	// Output: slots.lab-mutex.thread.t4.pb.gz

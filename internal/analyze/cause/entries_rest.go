@@ -188,7 +188,6 @@ var memoryEntries = []Entry{
 		Excludes: "Atomics inside sync belong to their lock. Growth spread over many memory accesses is memory/bandwidth.",
 		Confirm: []string{
 			"go tool pprof -list=. -sample_index=excess -tagfocus=cause=memory/contended-line {loss}",
-			"go tool pprof -disasm=. -sample_index=excess -tagfocus=cause=memory/contended-line {loss}",
 		},
 		Helps: []string{
 			"a counter per worker, added up at the end",

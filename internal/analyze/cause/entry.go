@@ -37,9 +37,16 @@ func (e Entry) Commands(file map[string]string) []string { return fill(e.Confirm
 //	cycles      number of collections
 //	quota, cpus, procs, threads   figures of the cell
 //
-// A sentence whose value is not known is left out.
+// A sentence whose value is not known is left out; where none is left, the
+// first of Helps stands for them.
 func (e Entry) Advise(value map[string]string) string {
-	return strings.Join(fill(e.Advice, value), " ")
+	if said := fill(e.Advice, value); len(said) > 0 {
+		return strings.Join(said, " ")
+	}
+	if len(e.Helps) == 0 {
+		return ""
+	}
+	return upperFirst(e.Helps[0]) + "."
 }
 
 // fill replaces {name} by its value and drops the texts for which one is missing.

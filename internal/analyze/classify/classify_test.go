@@ -224,6 +224,18 @@ func TestWaitCause(t *testing.T) {
 	}
 }
 
+// TestEveryWaitIsKnown keeps the causes of waits within the catalogue.
+func TestEveryWaitIsKnown(t *testing.T) {
+	for _, w := range waits {
+		if _, ok := cause.Lookup(w.cause); !ok {
+			t.Errorf("waits hold %s, which the catalogue lacks", w.cause)
+		}
+	}
+	if last := waits[len(waits)-1]; last.reason != "" || last.near != 0 || last.owner != 0 || last.cause != cause.Unexplained {
+		t.Error("the last rule of waits does not hold always")
+	}
+}
+
 func TestParked(t *testing.T) {
 	for _, tt := range []struct {
 		frames string
