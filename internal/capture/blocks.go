@@ -95,7 +95,12 @@ func (s *session) enough(made int) bool {
 			return true
 		}
 	}
-	return s.spent()+s.blockCost()+s.costOf(s.reserved()) > s.budget()
+	limit := s.budget()
+	if made < MinBlocks && !s.quick() {
+		// An interval is worth a little more than was asked for.
+		limit += limit / 10
+	}
+	return s.spent()+s.blockCost()+s.costOf(s.reserved()) > limit
 }
 
 // armBlocks is the least number of timed observations of an arm's cell, or a
@@ -239,7 +244,7 @@ func (s *session) blockItems(b int) []item {
 	left := max(blocks-b, 1)
 	// All that the rest of the plan needs without arms.
 	need := time.Duration(left)*s.blockCost() + s.costOf(s.owed(max(blocks-1, b), blocks))
-	spare := s.budget() - s.spent() - need
+	spare := s.budget() - s.spent() - need*11/10 // predictions err
 	limited := s.m.Plan.Blocks == 0 // --blocks is a promise, whatever it takes
 
 	extras := s.owed(min(b, blocks-1), blocks)

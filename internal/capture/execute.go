@@ -62,7 +62,8 @@ func (s *session) runOne(ctx context.Context, p record.Planned) error {
 	s.show(false, s.runText(p, &cell))
 	job := &Job{
 		Target: *tr, Cell: cell, Kind: p.Kind, Ops: tr.Ops, Warm: tr.Warm,
-		Env: s.env(&cell), Pin: cell.Pin, DelayNS: cell.DelayNS, Clock: Clock(s.m.Plan.Clock),
+		Counters: s.m.Host.PerfCounters,
+		Env:      s.env(&cell), Pin: cell.Pin, DelayNS: cell.DelayNS, Clock: Clock(s.m.Plan.Clock),
 		Seed: int64(s.m.Plan.Seed), Dir: abs, Timeout: s.timeout,
 	}
 	if p.Ops > 0 {

@@ -118,6 +118,7 @@ func newSpec(job *Job, i int) *recorder.Spec {
 		Lo: job.Ops * int64(i) / n, Hi: job.Ops * int64(i+1) / n,
 		Warm:    (job.Warm + n - 1) / n,
 		Profile: job.Profiles, Dir: job.Dir, Delay: job.DelayNS, Seed: job.Seed,
+		Counters: job.Counters,
 	}
 	if w := int64(spec.Workers); spec.Warm < w {
 		spec.Warm = w // every worker's own first operation is outside the clock

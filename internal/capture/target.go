@@ -53,6 +53,7 @@ type Job struct {
 	Ops      int64             // total of all workers: worker shares are the executor's business
 	Warm     int64             // warm-up operations in all, outside the window
 	Profiles recorder.Profiles // which recorders are on
+	Counters bool              // read hardware counters too: the kernel grants them
 	Env      []string          // NAME=value, over the parent's environment, GOMAXPROCS among them
 	Pin      []int             // CPU of worker i, nil for no pinning
 	DelayNS  map[string]int64  // known costs to add, by cause
