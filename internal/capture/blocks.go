@@ -245,7 +245,7 @@ func (s *session) blockItems(b int) []item {
 	// All that the rest of the plan needs without arms.
 	need := time.Duration(left)*s.blockCost() + s.costOf(s.owed(max(blocks-1, b), blocks))
 	spare := s.budget() - s.spent() - need*11/10 // predictions err
-	limited := s.m.Plan.Blocks == 0 // --blocks is a promise, whatever it takes
+	limited := s.m.Plan.Blocks == 0              // --blocks is a promise, whatever it takes
 
 	extras := s.owed(min(b, blocks-1), blocks)
 	if limited && spare < 0 && b > 0 {
