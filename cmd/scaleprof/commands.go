@@ -9,6 +9,7 @@ func commands(env *environment) []*cli.Command {
 		captureCommand(env),
 		listCommand(env),
 		explainCommand(env),
+		doctorCommand(env),
 		selftestCommand(env),
 		exportCommand(env),
 		importCommand(env),
