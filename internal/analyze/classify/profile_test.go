@@ -120,7 +120,10 @@ var (
 // machine little, as all but the named cost is small.
 func TestOfThisGo(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes profiles of half a second each")
+		t.Skip("takes profiles of a quarter of a second each")
+	}
+	if raceEnabled {
+		t.Skip("the race detector would be what is sampled")
 	}
 	in := func(ids ...cause.ID) []cause.ID { return ids }
 	gc := in(cause.GCAssist, cause.GCMark, cause.GCSTW, cause.GCSweep, cause.GCScavenge, cause.GCWriteBarrier)

@@ -54,6 +54,12 @@ func openImage(path string) (m *image, err error) {
 	if path == "" {
 		return nil, errors.New("the binary that ran is not known")
 	}
+	// The path comes from a capture: opening a pipe would wait for ever.
+	if info, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("the binary that ran: %w", err)
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("the binary that ran: %w", err)
@@ -63,9 +69,6 @@ func openImage(path string) (m *image, err error) {
 			f.Close()
 		}
 	}()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", path)
-	}
 	defer guard(&err)
 	m = &image{file: f, codes: map[uint64]*code{}}
 	var magic [4]byte
