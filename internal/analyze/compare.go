@@ -158,18 +158,18 @@ type figures struct {
 // figures computes a comparison from the chosen timed blocks and observations.
 // Slot times are T times the median wall; each row is its mean share of that,
 // so that rows add up to the slot time in every resample.
-func (p *pair) figures(timed, profiled []int) figures {
+func (p *pair) figures(timed, profiledBase, profiledPeak []int) figures {
 	f := figures{
 		slotBase: float64(p.base.Threads) * stats.Median(pick(p.baseWall, timed)),
 		slotPeak: float64(p.peak.Threads) * stats.Median(pick(p.peakWall, timed)),
 		rows:     map[cause.ID][2]float64{},
 	}
-	mean(p.baseRows, profiled, func(id cause.ID, share float64) {
+	mean(p.baseRows, profiledBase, func(id cause.ID, share float64) {
 		r := f.rows[id]
 		r[0] += share * f.slotBase
 		f.rows[id] = r
 	})
-	mean(p.peakRows, profiled, func(id cause.ID, share float64) {
+	mean(p.peakRows, profiledPeak, func(id cause.ID, share float64) {
 		r := f.rows[id]
 		r[1] += share * f.slotPeak
 		f.rows[id] = r

@@ -82,7 +82,7 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 	}
 	var division *memory.Result
 	p.split, division = l.splitUser(ctx, &p, groups, g)
-	f := p.figures(identity(len(p.baseWall)), identity(len(p.baseRows)))
+	f := p.figures(identity(len(p.baseWall)), identity(len(p.baseRows)), identity(len(p.peakRows)))
 	c := &report.Comparison{
 		Target: g.target, Mode: g.mode, Arm: g.arm, Base: base.Threads, Peak: peak.Threads, Unit: unitOf(peak),
 		SlotBaseNS: int64(math.Round(f.slotBase)), SlotPeakNS: int64(math.Round(f.slotPeak)),

@@ -12,11 +12,11 @@ import (
 // of a 95% interval, and fast.
 const resamples = 1000
 
-// resampled estimates figures of the comparison over resampled blocks, timed and
-// profiled ones by themselves.
+// resampled estimates figures of the comparison over resampled runs: timed
+// blocks, and the profiled runs at base and at peak, each by themselves.
 func (p *pair) resampled(of func(f figures) []float64) []stats.Estimate {
-	b := stats.NewBootstrap2(len(p.baseWall), len(p.baseRows), stats.SeedOf(p.baseWall, p.peakWall), resamples)
-	return b.Estimates(func(t, o []int) []float64 { return of(p.figures(t, o)) })
+	b := stats.NewBootstrap3(len(p.baseWall), len(p.baseRows), len(p.peakRows), stats.SeedOf(p.baseWall, p.peakWall), resamples)
+	return b.Estimates(func(t, base, peak []int) []float64 { return of(p.figures(t, base, peak)) })
 }
 
 // timings gives the intervals that need timed blocks alone.
@@ -24,7 +24,7 @@ func (p *pair) timings() (efficiency, coresLost report.Interval) {
 	n := len(p.baseWall)
 	b := stats.NewBootstrap(n, stats.SeedOf(p.baseWall, p.peakWall), resamples)
 	iv := b.Many(func(idx []int) []float64 {
-		f := p.figures(idx, nil)
+		f := p.figures(idx, nil, nil)
 		return []float64{f.slotBase / f.slotPeak, cores(f.slotPeak-f.slotBase, f, p)}
 	})
 	if iv == nil {

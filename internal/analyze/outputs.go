@@ -127,8 +127,9 @@ func (o *outputs) recorded(c *cell, kind string) (runs int, sources []annotate.S
 			if err != nil {
 				continue // readCPU has said so
 			}
+			// The run's processes are in one file, with their label and all their CPU time.
 			s := annotate.Source{Profile: p, Process: -1}
-			if cpu := cpuOf(r); kind == "cpu" && cpu > 0 {
+			if cpu := cpuOf(r); kind == "cpu" && cpu > 0 && len(r.Find(kind)) == 1 {
 				s.CPUNS = int64(cpu)
 			}
 			sources = append(sources, s)
@@ -179,11 +180,7 @@ func moved(division *memory.Result) []annotate.Moved {
 	}
 	var out []annotate.Moved
 	for _, p := range division.Parts {
-		m := annotate.Moved{Cause: p.Cause}
-		for _, s := range p.Sites {
-			m.PCs = append(m.PCs, s.PC)
-		}
-		out = append(out, m)
+		out = append(out, annotate.Moved{Cause: p.Cause, PCs: p.PCs})
 	}
 	return out
 }

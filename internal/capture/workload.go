@@ -24,7 +24,7 @@ func WorkloadTarget(w workload.Workload, values map[string]string, exe string) (
 		}
 	}
 	t := Target{
-		Record: record.Target{Name: info.Name, Kind: "workload", Params: values, Unit: "op"},
+		Record: record.Target{Name: info.Name, Kind: "workload", Params: values, Unit: "op", Binary: exe},
 		Exec:   &Processes{Launcher: Self{Exe: exe}, QuotaCPUs: info.QuotaCPUs},
 		OpNS:   info.OpNS, Delays: info.Delay, Quota: info.QuotaCPUs > 0,
 	}
