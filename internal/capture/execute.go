@@ -157,8 +157,25 @@ func (s *session) env(c *record.Cell) []string {
 	return append([]string{fmt.Sprintf("GOMAXPROCS=%d", c.Procs)}, c.Env...)
 }
 
-// rerunShare is the part of the budget that repeats of disturbed runs may take.
-const rerunShare = 0.2
+// rerunShare is the part of the budget that repeats of disturbed runs may take:
+// experiments need time too.
+const rerunShare = 0.1
+
+// futile says whether the machine is disturbed for good: most repeats were
+// disturbed as well. More of them would take the time of runs that count.
+func (s *session) futile() bool {
+	const enough = 4
+	made, clean := 0, 0
+	for i := range s.m.Runs {
+		if r := &s.m.Runs[i]; r.Rerun && r.Error == "" {
+			made++
+			if !gate.Rerunnable(r.Gates) {
+				clean++
+			}
+		}
+	}
+	return made >= enough && 2*clean < made
+}
 
 // maybeRepeat schedules one repeat of a disturbed timed run at the end of its
 // block, as far as the budget allows. Both runs stay in the manifest.
@@ -166,7 +183,7 @@ func (s *session) maybeRepeat(run *record.Run, p record.Planned, cost time.Durat
 	if run.Kind != record.Timed || run.Rerun || run.Error != "" || !gate.Rerunnable(run.Gates) || s.targets[s.cells[run.Cell].Target].Quota {
 		return
 	}
-	if s.reruns+cost > time.Duration(rerunShare*float64(s.budget())) {
+	if s.futile() || s.reruns+cost > time.Duration(rerunShare*float64(s.budget())) {
 		return
 	}
 	blocks := max(s.plannedBlocks()-p.Block-1, 0)

@@ -163,9 +163,9 @@ func undisturbed(out *Outcome, threads int) time.Duration {
 	return time.Duration(max(out.WallNS-wait/int64(max(threads, 1)), out.WallNS/2))
 }
 
-// warm sizes the warm-up: a sixth of a run is enough for caches, compilation
+// warm sizes the warm-up: an eighth of a run is enough for caches, compilation
 // and the collector's pacing, and does not double the cost of a run.
-func warm(ops int64) int64 { return max(ops/6, 1) }
+func warm(ops int64) int64 { return max(ops/8, 1) }
 
 // round2 keeps two significant digits, so that the total is easy to quote.
 func round2(x float64) int64 {

@@ -556,3 +556,25 @@ func TestPilotDiscountsNeighbours(t *testing.T) {
 		}
 	}
 }
+
+func TestRepeatsStopWhereTheyDoNotHelp(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		opts := fakeOptions(&fakeExec{opNS: 5000})
+		opts.Blocks, opts.Budget = 6, time.Hour
+		opts.Gates = func(*record.Manifest, *record.Run) []record.Gate {
+			return []record.Gate{{ID: "steal", Text: "stolen"}}
+		}
+		s, st, err := begin(t, t.Context(), opts, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.finish(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		// Those of the first block are scheduled before the first repeat is made.
+		if n := count(st.load(t), func(r *record.Run) bool { return r.Rerun }); n != 6 {
+			t.Errorf("%d repeats on a machine that is always disturbed, want the first block's 6", n)
+		}
+	})
+}
