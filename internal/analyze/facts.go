@@ -2,11 +2,13 @@ package analyze
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
 	"github.com/scaleprof/scaleprof/internal/experiment"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
+	"github.com/scaleprof/scaleprof/internal/stats"
 )
 
 func hostOf(m *record.Manifest) report.Host {
@@ -61,6 +63,9 @@ func notes(m *record.Manifest, g *group, p *pair) []string {
 		out = append(out, "one profiled run at each T: the rows have no interval")
 	}
 	for _, c := range []*cell{base, peak} {
+		if timed, traced := c.cycles(); traced > 0 && timed >= 10 && math.Abs(timed/traced-1) > pacingSlack {
+			out = append(out, fmt.Sprintf("at T=%d the profiled runs collect %.0f times where the timed ones collect %.0f times: the gc rows are those of the profiled runs", c.Threads, traced, timed))
+		}
 		for _, o := range c.profiled {
 			if o.account != nil && o.account.Truncated {
 				out = append(out, fmt.Sprintf("the trace of run %d ends early; its account covers what could be read", o.run.ID))
@@ -148,4 +153,17 @@ func proof(c *report.Comparison) int {
 // differ by, beyond noise where that is known.
 func loses(c *report.Comparison) bool {
 	return 1-c.Efficiency >= notableLoss && (c.CoresLostCI == nil || c.CoresLostCI[0] > 0)
+}
+
+// pacingSlack is how far the number of collections under the recorders may be
+// from that without them before the report says so.
+const pacingSlack = 0.25
+
+// cycles is the median number of collections of the timed and of the profiled runs.
+func (c *cell) cycles() (timed, profiled float64) {
+	var p []float64
+	for _, o := range c.profiled {
+		p = append(p, sumMetric(o.run, "/gc/cycles/automatic:gc-cycles"))
+	}
+	return c.metric("/gc/cycles/automatic:gc-cycles"), stats.Median(p)
 }

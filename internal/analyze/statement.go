@@ -56,11 +56,9 @@ func (c *cell) slot() []float64 {
 // shares are one observation's parts of slot time by cause; they sum to 1.
 type shares map[cause.ID]float64
 
-// sharesOf books an account by cause. Fewer garbage collections ran under the
-// recorder than without it, or more, where the heap is small (the recorder's
-// own allocations move the pacing): the gc rows are scaled to the cycle count
-// of the untraced runs and the page faults to their minor faults, and
-// everything else gives or takes the difference in proportion.
+// sharesOf books an account by cause. The recorder's buffers are fresh memory to
+// the program: page faults are scaled to the minor faults of the untraced runs,
+// and everything else gives or takes the difference in proportion.
 func sharesOf(o *observation, scale countScale) shares {
 	s := make(shares)
 	if o.account == nil || o.account.SlotNS <= 0 {
@@ -75,7 +73,7 @@ func sharesOf(o *observation, scale countScale) shares {
 }
 
 // countScale holds the ratios of counted events, untraced over traced run.
-type countScale struct{ gc, fault float64 }
+type countScale struct{ fault float64 }
 
 // Ratios outside of these bounds are not believed: the traced run was then a
 // different program, and the report says so instead of scaling.
@@ -111,11 +109,8 @@ func (k countScale) apply(s shares) {
 
 func (k countScale) factor(id cause.ID) float64 {
 	f := 1.0
-	switch {
-	case id == cause.AllocPageFault:
+	if id == cause.AllocPageFault {
 		f = k.fault
-	case id.Group() == "gc":
-		f = k.gc
 	}
 	if math.IsNaN(f) || f < minCountScale || f > maxCountScale || math.Abs(f-1) < smallCountScale {
 		return 1
@@ -123,12 +118,9 @@ func (k countScale) factor(id cause.ID) float64 {
 	return f
 }
 
-// scaleOf compares an observation's collections and minor faults with the
-// median of the cell's timed runs.
+// scaleOf compares an observation's minor faults with the median of the cell's
+// timed runs.
 func (c *cell) scaleOf(o *observation) countScale {
-	cycles := func(r *record.Run) float64 {
-		return sumMetric(r, "/gc/cycles/automatic:gc-cycles")
-	}
 	faults := func(r *record.Run) float64 {
 		return sumUsage(r, func(u *recorder.Usage) int64 { return u.MinFlt })
 	}
@@ -145,7 +137,7 @@ func (c *cell) scaleOf(o *observation) countScale {
 		}
 		return m / traced
 	}
-	return countScale{gc: ratio(cycles, 20), fault: ratio(faults, 2000)}
+	return countScale{fault: ratio(faults, 2000)}
 }
 
 func sumMetric(r *record.Run, name string) float64 {

@@ -100,6 +100,10 @@ func (r *Recorder) Arm() error {
 		runtime.GC()
 		metrics.Read(r.fresh[0])
 	}
+	var pace pacing
+	if r.opt.Profiles.Any() && !r.opt.NoClosingGC {
+		pace.measure()
+	}
 	r.armedNS = r.Now()
 	if err := r.earlier(); err != nil {
 		return err
@@ -123,6 +127,10 @@ func (r *Recorder) Arm() error {
 			return fmt.Errorf("starting the CPU profile: %w", err)
 		}
 		r.cpu = f
+	}
+	if pace.headroom > 0 {
+		pace.restore()
+		metrics.Read(r.fresh[0])
 	}
 	return nil
 }

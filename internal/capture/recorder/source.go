@@ -5,7 +5,7 @@ import (
 	"io/fs"
 )
 
-//go:embed child.go clock.go decode.go encode.go figures.go files.go lanes.go meeting.go metrics.go recorder.go spec.go sys_linux.go sys_other.go sys_unix.go
+//go:embed child.go clock.go decode.go encode.go figures.go files.go lanes.go meeting.go metrics.go pacing.go recorder.go spec.go sys_linux.go sys_other.go sys_unix.go
 var sources embed.FS
 
 // Sources are this package's own files by name, but for this one: all that is
