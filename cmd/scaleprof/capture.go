@@ -74,6 +74,7 @@ func captureFlags() []cli.Flag {
 const (
 	quickBudget = 16 * time.Second
 	quickWindow = 300 * time.Millisecond
+	fullWindow  = 400 * time.Millisecond
 )
 
 func captureOptions(cmd *cli.Command, env *environment) (capture.Options, error) {
@@ -117,6 +118,9 @@ func captureOptions(cmd *cli.Command, env *environment) (capture.Options, error)
 	if opts.Seed, err = seed(cmd.String("seed")); err != nil {
 		return opts, err
 	}
+	// A little less than half a second: the experiments and three profiles of each
+	// cell then fit in the default budget.
+	opts.Window = fullWindow
 	if opts.Quick {
 		opts.Window = quickWindow
 		if opts.Budget == 0 {

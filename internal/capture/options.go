@@ -61,7 +61,7 @@ type Options struct {
 // Defaults.
 const (
 	DefaultPrecision = 0.02
-	DefaultWindow    = 400 * time.Millisecond
+	DefaultWindow    = 500 * time.Millisecond
 	// MinBlocks is the least number of observations for which a median has a
 	// finite 95% interval (METHOD 6.2).
 	MinBlocks = 6

@@ -55,7 +55,7 @@ func TestLongHolderGetsItsDue(t *testing.T) {
 	s := newScript(12, 12)
 	s.at_(1).sample(100, work)
 	for i := range int64(11) {
-		s.at_(10 + i).block(101+i, reasonSync, lockA)
+		s.at_(10+i).block(101+i, reasonSync, lockA)
 	}
 	s.at_(1000)
 	s.wake(101, 100, "sync.(*Mutex).Unlock<main.long")

@@ -4,7 +4,6 @@ package lanes
 // b.RunParallel are the lanes, or, where there is none, the Ps.
 type foreign struct {
 	byStart bool // the lanes are RunParallel's goroutines
-	opened  bool
 }
 
 func newForeign() *foreign { return &foreign{} }
