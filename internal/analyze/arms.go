@@ -13,8 +13,12 @@ import (
 const topCauses = 2
 
 // gcDoses is the dose response of the collector; the baseline is the dose of
-// 100. The one that alone tells most comes first: a budget may end before all are run.
-func gcDoses() []string { return []string{"gogc=400", "gogc=800", "gogc=200"} }
+// 100. Two more make a line that can be seen not to fit; further ones are for
+// --arms, as a default budget has no room for six blocks of each.
+func gcDoses() []string { return []string{"gogc=400", "gogc=800"} }
+
+// smallClaim is the part of the loss below which a group is not worth an arm.
+const smallClaim = 0.15
 
 // ChooseArms explains a capture so far and names the arms that test the top
 // causes of each target in thread mode, as ARM@TARGET. A target that does not
@@ -48,7 +52,7 @@ func hasProcesses(r *report.Report, target string) bool {
 func armsFor(c *report.Comparison, processes bool) []string {
 	var arms []string
 	for i, g := range rank(c) {
-		if i == topCauses {
+		if i == topCauses || g.claim() < smallClaim*c.CoresLost {
 			break
 		}
 		wanted := gcDoses()

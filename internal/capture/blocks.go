@@ -14,7 +14,7 @@ import (
 
 // pilotBlocks are the blocks before arms are chosen: enough runs and profiles
 // to see which causes are worth an experiment.
-const pilotBlocks = 2
+const pilotBlocks = 1
 
 // finish makes all that is left of the plan, and says so in the manifest.
 func (s *session) finish(ctx context.Context) error {
