@@ -17,6 +17,7 @@ const (
 // caused them.
 func (t *textWriter) paths(c *Comparison) {
 	shown := 0
+	said := ""
 	for _, r := range c.Rows {
 		if shown == maxPathRows {
 			break
@@ -29,8 +30,9 @@ func (t *textWriter) paths(c *Comparison) {
 		}
 		shown++
 		t.printf("  %s\n", r.Cause)
-		if r.Detail != "" {
+		if r.Detail != "" && r.Detail != said {
 			t.paragraph(r.Detail, "        ")
+			said = r.Detail
 		}
 		t.stacks(r.Stacks, "")
 		t.stacks(r.Culprits, "caused by ")

@@ -52,7 +52,7 @@ func (t *textWriter) speedups(r *Report, target string) {
 				mode = s.Mode
 			}
 			w.AppendRow(table.Row{
-				mode, p.Threads, Wall(p.WallNS) + t.notes.marks(p.Gates, p.Threads, s.Mode), optional(p.Speedup, ratio),
+				mode, p.Threads, Wall(p.WallNS) + t.notes.marks(p.Gates), optional(p.Speedup, ratio),
 				withRange(optional(p.Efficiency, percent), p.EfficiencyCI), optional(p.Marginal, ratio), optional(p.CeilingSpeedup, ratio),
 			})
 		}
