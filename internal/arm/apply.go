@@ -32,6 +32,7 @@ type Room struct {
 	FreeMemory int64    // bytes that may be used now, 0 if unknown
 	Delays     []string // causes for which the target has a hook
 	NoMode     bool     // the target cannot be run as T processes
+	External   bool     // T is GOMAXPROCS of a program whose workers are its own
 }
 
 // A process of its own needs this much before GOGC=off says anything: less is
@@ -70,11 +71,16 @@ func (p Part) possible(r Room) error {
 			return fmt.Errorf("the baseline already runs one process per worker with one P each")
 		}
 	case Procs:
+		if r.External {
+			return fmt.Errorf("T is this target's GOMAXPROCS, which is varied already")
+		}
 		if p.Value == r.ProcsRule {
 			return fmt.Errorf("the baseline already has procs=%s", p.Value)
 		}
 	case Pin:
 		switch {
+		case r.External:
+			return fmt.Errorf("this target's workers are its own, so they cannot be pinned; use taskset in its command")
 		case r.OS != "linux":
 			return fmt.Errorf("threads can be pinned on Linux only")
 		case len(r.CoreFirst) == 0:

@@ -200,7 +200,7 @@ func (s *session) owed(block, blocks int) []item {
 // extra is a profiled run of a cell.
 func (s *session) extra(c record.Cell, kind record.Kind) item {
 	it := item{cell: c.ID, kind: kind, profiles: s.profiles(c.Target, kind)}
-	if l := s.load[c.Target]; l.heavy() {
+	if l := s.load[c.Target]; l.heavy() && !s.targets[c.Target].FixedOps {
 		it.ops = l.ops(s.target(c.Target).Ops, s.meanWall(c.ID), c.Threads)
 	}
 	return it

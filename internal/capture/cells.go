@@ -50,7 +50,7 @@ func (p *planner) armed(t *Target, a arm.Arm) ([]record.Cell, error) {
 	room := arm.Room{
 		Peak: slices.Max(p.armThreads), Mode: string(mode), ProcsRule: p.procsRule,
 		OS: runtime.GOOS, CoreFirst: p.info.CoreFirst, FreeMemory: p.freeMemory,
-		Delays: t.Delays, NoMode: t.ThreadsOnly,
+		Delays: t.Delays, NoMode: t.ThreadsOnly, External: t.External,
 	}
 	if err := a.Possible(room); err != nil {
 		return nil, err

@@ -116,6 +116,7 @@ func (s *session) fill(run *record.Run, out *Outcome, w *window, rel, abs string
 	run.WallNS, run.Ops, run.Checksum = out.WallNS, out.Ops, out.Checksum
 	run.Processes = out.Processes
 	if w.closed {
+		w.adopt(out)
 		run.System = &w.system
 		if t := out.Throttled; t != nil {
 			// The run's own group is not among scaleprof's: add what it took.

@@ -36,7 +36,7 @@ type group struct {
 type process struct {
 	index  int
 	cmd    *exec.Cmd
-	output output
+	output Output
 
 	ready, done bool
 	result      *recorder.Result
@@ -119,7 +119,7 @@ func (g *group) start(index int, c Command) error {
 	cmd.Env = append(cmd.Env, recorder.SpecEnv+"="+filepath.Join(g.job.Dir, specName(index)))
 	cmd.Stdout, cmd.Stderr = &p.output, &p.output
 	cmd.ExtraFiles = []*os.File{controlW, g.gateR, g.finishR} // 3, 4 and 5
-	cmd.SysProcAttr = groupAttr()
+	cmd.SysProcAttr = GroupAttr()
 	// A descendant that keeps stdout open must not keep us waiting.
 	cmd.WaitDelay = drain
 	if err := cmd.Start(); err != nil {
@@ -255,7 +255,7 @@ func (g *group) crashed(p *process, err error) error {
 	} else if err != nil {
 		how = "could not be waited for: " + err.Error()
 	}
-	if line := p.output.complaint(); line != "" {
+	if line := p.output.Complaint(); line != "" {
 		return fmt.Errorf("%s %s: %s", who, how, line)
 	}
 	return fmt.Errorf("%s %s", who, how)
@@ -269,7 +269,7 @@ func (g *group) close() {
 	// Kill before the gates open, so that no process goes on by mistake.
 	for _, p := range g.procs {
 		// Also when the process itself has ended: its descendants have not.
-		killGroup(p.cmd.Process.Pid)
+		KillGroup(p.cmd.Process.Pid)
 	}
 	g.gateW.Close()
 	g.finishW.Close()

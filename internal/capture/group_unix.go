@@ -4,9 +4,9 @@ package capture
 
 import "syscall"
 
-// groupAttr puts a child into a process group of its own, so that Ctrl-C on the
+// GroupAttr puts a child into a process group of its own, so that Ctrl-C on the
 // terminal reaches only scaleprof and so that its descendants can be ended with it.
-func groupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+func GroupAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// killGroup ends a child and all that it started.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
+// KillGroup ends a child and all that it started.
+func KillGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

@@ -30,8 +30,10 @@ type window struct {
 	own    map[int]int64 // CPU time of each process at the window's begin
 	self   int64
 	selfOK bool
+	ended  bool
 	system record.System
 	closed bool
+	selfNS *int64 // CPU time of scaleprof itself
 }
 
 func (w *window) Open(pids []int) {
@@ -44,20 +46,56 @@ func (w *window) Open(pids []int) {
 			w.own[pid] = ns
 		}
 	}
+	w.Begin()
+}
+
+func (w *window) Begin() {
 	w.self, w.selfOK = w.m.SelfCPU()
 	w.before = w.m.Read()
 }
 
 func (w *window) Close(pids []int) {
+	if !w.ended {
+		w.End()
+		w.system.OwnNS = w.ownTime(pids)
+	}
+	if ns, ok := w.m.Bounce(); ok {
+		w.system.BounceEndNS = &ns
+	}
+}
+
+func (w *window) End() {
 	d := w.m.Read().Sub(w.before)
-	w.closed = true
+	w.closed, w.ended = true, true
+	if now, ok := w.m.SelfCPU(); ok && w.selfOK {
+		ns := now - w.self
+		w.selfNS = &ns
+	}
 	s := &w.system
 	s.BusyNS, s.BusyFrom, s.StealNS = d.BusyNS, d.BusyFrom, d.StealNS
 	s.ThrottledNS, s.NrThrottled = d.ThrottledNS, d.NrThrottled
 	s.RunnableAvg = d.RunnableAvg
-	s.OwnNS = w.ownTime(pids)
-	if ns, ok := w.m.Bounce(); ok {
-		s.BounceEndNS = &ns
+}
+
+// adopt takes the CPU time of the run from the executor that knows it, and cuts
+// what was counted to the wall time where the window was open for longer or
+// shorter.
+func (w *window) adopt(out *Outcome) {
+	s := &w.system
+	s.LoadNS = out.LoadNS
+	if out.OwnNS != nil && w.selfNS != nil {
+		ns := *out.OwnNS + *w.selfNS
+		s.OwnNS = &ns
+	}
+	if out.WindowNS <= 0 || out.WindowNS == out.WallNS {
+		return
+	}
+	scale := float64(out.WallNS) / float64(out.WindowNS)
+	for _, p := range []**int64{&s.BusyNS, &s.OwnNS, &s.LoadNS, &s.StealNS, &s.ThrottledNS} {
+		if *p != nil {
+			ns := int64(scale * float64(**p))
+			*p = &ns
+		}
 	}
 }
 
@@ -65,11 +103,10 @@ func (w *window) Close(pids []int) {
 // the window, nil when one of them is not known: a part would make neighbours
 // of the rest.
 func (w *window) ownTime(pids []int) *int64 {
-	now, ok := w.m.SelfCPU()
-	if !ok || !w.selfOK || len(pids) == 0 {
+	if w.selfNS == nil || len(pids) == 0 {
 		return nil
 	}
-	sum := now - w.self
+	sum := *w.selfNS
 	for _, pid := range pids {
 		before, okBefore := w.own[pid]
 		after, okAfter := w.m.CPU(pid)

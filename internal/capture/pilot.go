@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/scaleprof/scaleprof/internal/record"
@@ -124,6 +125,7 @@ func (s *session) calibrate(ctx context.Context, t *Target) error {
 				t.Record.Ops = out.Ops
 			}
 			t.Record.Warm = warm(t.Record.Ops)
+			t.learn(out)
 			return nil
 		}
 		if first == 0 && wall >= pilotWindow/2 && try < pilotTries {
@@ -146,6 +148,19 @@ func (s *session) calibrate(ctx context.Context, t *Target) error {
 		grow := min(max(1.5*float64(pilotWindow)/float64(wall), 2), 200)
 		ops = int64(math.Ceil(float64(ops) * grow))
 	}
+}
+
+// learn takes what a pilot found out about a target that is not scaleprof's own.
+func (t *Target) learn(out *Outcome) {
+	t.Record.Notes = append(t.Record.Notes, out.Notes...)
+	if len(out.Without) == 0 {
+		return
+	}
+	carries := t.Recorders
+	if carries == nil {
+		carries = Recorders()
+	}
+	t.Recorders = slices.DeleteFunc(slices.Clone(carries), func(r string) bool { return slices.Contains(out.Without, r) })
 }
 
 // undisturbed is a pilot's window less the time that its threads waited for a

@@ -119,7 +119,7 @@ func (s *session) profiles(target string, kind record.Kind) *recorder.Profiles {
 	switch kind {
 	case record.Profiled:
 		p.CPU, p.Trace, p.Allocs = has["cpu"], has["trace"], has["allocs"]
-		if p.CPU {
+		if t := s.targets[target]; p.CPU && (t == nil || !t.External) {
 			p.CPURateHz = cpuRateHz
 		}
 		if !s.load[target].heavy() {

@@ -11,9 +11,9 @@ import (
 // beginning and as much of its end.
 const outputKeep = 32 << 10
 
-// output keeps the beginning and the end of what a process prints. A process
+// Output keeps the beginning and the end of what a process prints. A process
 // that prints without end costs no memory and no disk.
-type output struct {
+type Output struct {
 	mu      sync.Mutex
 	head    []byte
 	tail    []byte // ring of outputKeep bytes once full
@@ -22,7 +22,7 @@ type output struct {
 }
 
 // Write never fails: a process must not be stopped by what becomes of its output.
-func (o *output) Write(p []byte) (int, error) {
+func (o *Output) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	n := len(p)
@@ -51,7 +51,7 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 // Bytes is what was kept, with a line where something is missing.
-func (o *output) Bytes() []byte {
+func (o *Output) Bytes() []byte {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var b bytes.Buffer
@@ -64,9 +64,9 @@ func (o *output) Bytes() []byte {
 	return b.Bytes()
 }
 
-// complaint is the line that says best why a Go process ended: its panic or
+// Complaint is the line that says best why a Go process ended: its panic or
 // fatal error, else its last line. "" when it said nothing.
-func (o *output) complaint() string {
+func (o *Output) Complaint() string {
 	last := ""
 	for line := range strings.SplitSeq(string(o.Bytes()), "\n") {
 		line = strings.TrimSpace(line)
@@ -80,6 +80,9 @@ func (o *output) complaint() string {
 	}
 	return clip(last)
 }
+
+// Clip is clip for the packages that make runs of their own.
+func Clip(s string) string { return clip(s) }
 
 // clip keeps a child's text to one printable line of a sensible length: it
 // goes to the terminal.

@@ -30,6 +30,11 @@ type Target struct {
 	// ThreadsOnly marks a target that cannot be divided into T processes.
 	ThreadsOnly bool
 
+	// External marks a program of which no more is known than that it runs at
+	// GOMAXPROCS = T: its workers can be neither pinned nor delayed, and neither
+	// the rate of its profiler nor its total of work can be set.
+	External bool
+
 	// Recorders limits the recorders that the target can carry, nil for all.
 	Recorders []string
 
@@ -74,6 +79,11 @@ type Job struct {
 type Window interface {
 	Open(pids []int)
 	Close(pids []int)
+	// Begin and End set the window's ends anew, for a program that begins and
+	// ends its work by itself: the machine is read again, and nothing takes CPU
+	// time from the program. Open comes before Begin, Close after End.
+	Begin()
+	End()
 }
 
 // Clock says where the clock of a run starts.
@@ -101,6 +111,16 @@ type Outcome struct {
 	// merged into the run's files afterwards, by record.Collect.
 	Files    []record.Raw
 	Warnings []string
+	// Notes are said of the target as a whole, and Without are recorders that it
+	// turned out not to carry. Only those of the pilot count.
+	Notes   []string
+	Without []string
+	// WindowNS is how long the window was open where WallNS was not measured but
+	// follows from a rate; 0 where they are one.
+	WindowNS int64
+	// OwnNS is the CPU time of all that the run consists of, where the pids given
+	// to Window do not tell; LoadNS is the part of it that a load generator used.
+	OwnNS, LoadNS *int64
 	// Throttled is how a quota of the run's own stopped it in the window, nil without one.
 	Throttled *Throttled
 }

@@ -99,7 +99,7 @@ func TestDue(t *testing.T) {
 
 func TestOutput(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var o output
+		var o Output
 		var all []byte
 		for range rapid.IntRange(0, 6).Draw(t, "writes") {
 			p := []byte(strings.Repeat(string(rune('a'+len(all)%26)), rapid.IntRange(0, 40_000).Draw(t, "n")))

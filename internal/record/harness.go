@@ -19,6 +19,7 @@ var harnessPackages = []string{
 	"github.com/felixge/fgprof.",
 	"runtime/trace.",
 	"runtime/pprof.",
+	"net/http/pprof.",
 	"testing.",
 	"os/signal.",
 }

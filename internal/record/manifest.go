@@ -141,6 +141,7 @@ type System struct {
 	BusyFrom    string   `json:"busy_from,omitempty"` // which kernel counter, as host.BusyStat
 	StealNS     *int64   `json:"steal_ns,omitempty"`
 	OwnNS       *int64   `json:"own_ns,omitempty"`       // the run's processes and scaleprof itself
+	LoadNS      *int64   `json:"load_ns,omitempty"`      // the part of OwnNS that a load generator used
 	ThrottledNS *int64   `json:"throttled_ns,omitempty"` // cgroup, difference
 	NrThrottled *int64   `json:"nr_throttled,omitempty"`
 	BounceNS    *float64 `json:"bounce_ns,omitempty"`     // core-to-core hand-over before the window
