@@ -5,7 +5,6 @@ import (
 	"sort"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
-	"github.com/scaleprof/scaleprof/internal/experiment"
 	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
@@ -17,9 +16,11 @@ type pair struct {
 	base, peak         *cell
 	baseWall, peakWall []float64 // ns, by common timed block
 	baseRows, peakRows []shares  // by observation
-	leftOut            int       // pairs of observations that were disturbed
-	split              userSplit
-	effects            []experiment.Effect // of the comparison's experiments, in their order
+	// baseMissed and peakMissed are the closure errors of those observations, as
+	// parts of their slot time; NaN without a trace.
+	baseMissed, peakMissed []float64
+	leftOut                int // pairs of observations that were disturbed
+	split                  userSplit
 }
 
 // userSplit divides the growth of work/user among causes that the trace cannot
@@ -76,12 +77,15 @@ func (p *pair) observe() {
 	for _, b := range pairs {
 		p.baseRows = append(p.baseRows, b.base.shares)
 		p.peakRows = append(p.peakRows, b.peak.shares)
+		p.baseMissed = append(p.baseMissed, b.base.missed)
+		p.peakMissed = append(p.peakMissed, b.peak.missed)
 	}
 }
 
 // observed is one observation's shares of slot time by cause.
 type observed struct {
 	shares    shares
+	missed    float64 // signed closure error as a part of the slot time; NaN without a trace
 	block     int
 	disturbed bool
 }
@@ -94,7 +98,11 @@ func (c *cell) observed() []observed {
 			s = c.cpuShares(o)
 		}
 		if len(s) > 0 {
-			out = append(out, observed{s, o.run.Block, disturbed(o.run)})
+			missed := math.NaN()
+			if a := o.account; a != nil && a.SlotNS > 0 {
+				missed = float64(a.ClosureNS) / float64(a.SlotNS)
+			}
+			out = append(out, observed{s, missed, o.run.Block, disturbed(o.run)})
 		}
 	}
 	return out

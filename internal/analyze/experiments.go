@@ -72,9 +72,8 @@ func (l *loaded) experiments(c *report.Comparison, groups []*group, g *group, p 
 			at = experiment.Expected(at, defaultGOGC, n)
 		}
 		c.Experiments = append(c.Experiments, experiment.Of(t.arm, t.tests, e, at, t.confounds))
-		p.effects = append(p.effects, e)
 	}
-	c.Dose = dose(groups, g, base, peak)
+	c.Dose = dose(groups, g, base, peak, p.attributed(c.Rows, []string{"gc"}))
 }
 
 const defaultGOGC = 100
@@ -109,7 +108,7 @@ func (p *pair) attributed(rows []report.Row, tests []string) stats.Estimate {
 }
 
 // dose gathers the slot times under each GOGC.
-func dose(groups []*group, g *group, base, peak *cell) *report.Dose {
+func dose(groups []*group, g *group, base, peak *cell, attributed stats.Estimate) *report.Dose {
 	responses := []experiment.Response{{GOGC: defaultGOGC, Slots: experiment.Slots{Base: base.slot(), Peak: peak.slot()}}}
 	for _, other := range groups {
 		n := gogcOf(other.arm)
@@ -123,7 +122,7 @@ func dose(groups []*group, g *group, base, peak *cell) *report.Dose {
 	if len(responses) < minDoses {
 		return nil
 	}
-	return experiment.Dose(peak.Threads, responses)
+	return experiment.Dose(peak.Threads, responses, attributed)
 }
 
 // minDoses is the fewest values of GOGC for which a line is fitted and can be

@@ -9,6 +9,7 @@ import (
 	"github.com/scaleprof/scaleprof/internal/analyze/memory"
 	"github.com/scaleprof/scaleprof/internal/record"
 	"github.com/scaleprof/scaleprof/internal/report"
+	"github.com/scaleprof/scaleprof/internal/stats"
 )
 
 // Options choose what Explain looks at.
@@ -25,7 +26,7 @@ func Explain(ctx context.Context, src *record.Capture, opt Options) (*report.Rep
 	}
 	m := l.manifest
 	r := &report.Report{
-		Schema: report.Schema, Host: hostOf(m), Toolchain: toolchainOf(m),
+		Schema: report.Schema, Host: hostOf(m), Toolchain: toolchainOf(m), Targets: targetsOf(m),
 		Series: []report.Series{}, Comparisons: []report.Comparison{}, Files: []report.File{},
 	}
 	groups := l.groups()
@@ -94,15 +95,15 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 	if rows := p.rows(f); rows != nil {
 		p.rowIntervals(rows)
 		l.fill(rows, &p, f, division)
-		c.Rows = rows
-		c.ClosureError = closure(base, peak)
+		c.Rows, c.Groups = rows, p.groups(rows)
+		c.ClosureError = p.closure()
 		c.Factors = factors(rows, c.Efficiency)
 	}
 	c.CPUPerOp = l.cpuPerOp(base, peak)
 	c.Narrative = narrative(base, peak)
 	l.experiments(c, groups, g, &p)
 	c.Verdict = judge(c, append(gatesOf(base, len(p.baseWall)), gatesOf(peak, len(p.peakWall))...))
-	c.Potential = p.potential(c)
+	c.Potential = underCeiling(p.potential(c), c.Efficiency, l.ceiling.efficiency(kernelALU, base.Threads, peak.Threads))
 	c.Notes = notes(l.manifest, g, &p)
 	return &explained{c: c, p: &p, division: division}, nil
 }
@@ -194,16 +195,15 @@ func (l *loaded) fill(rows []report.Row, p *pair, f figures, division *memory.Re
 	}
 }
 
-// closure is how far the classes, measured independently, missed the slot time:
-// the worse of base and peak. nil without a trace.
-func closure(base, peak *cell) *float64 {
+// closure is how far the classes, measured independently, missed the slot time
+// in the observations that the rows are the mean of: the worse of base and peak.
+// nil without a trace.
+func (p *pair) closure() *float64 {
 	worst, any := 0.0, false
-	for _, c := range []*cell{base, peak} {
-		for _, o := range c.profiled {
-			if o.account != nil && o.account.SlotNS > 0 {
-				worst = math.Max(worst, math.Abs(float64(o.account.ClosureNS))/float64(o.account.SlotNS))
-				any = true
-			}
+	for _, missed := range [][]float64{p.baseMissed, p.peakMissed} {
+		if known := stats.Finite(missed); len(known) > 0 {
+			worst = math.Max(worst, math.Abs(stats.Mean(known)))
+			any = true
 		}
 	}
 	if !any {

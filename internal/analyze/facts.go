@@ -36,6 +36,14 @@ func toolchainOf(m *record.Manifest) report.Toolchain {
 	return report.Toolchain{Go: m.Toolchain.Go, Scaleprof: m.Toolchain.Scaleprof, Libraries: m.Toolchain.Libraries}
 }
 
+func targetsOf(m *record.Manifest) []report.Target {
+	var out []report.Target
+	for _, t := range m.Plan.Targets {
+		out = append(out, report.Target{Name: t.Name, Kind: t.Kind, Ops: t.Ops, Unit: t.Unit, Params: t.Params})
+	}
+	return out
+}
+
 // notes are what a reader must know to read a comparison right.
 func notes(m *record.Manifest, g *group, p *pair) []string {
 	var out []string
@@ -102,8 +110,10 @@ func (p *pair) potential(c *report.Comparison) *report.Potential {
 	if c.Verdict.Cause == nil {
 		return nil
 	}
-	if i := proof(c); i >= 0 {
-		return p.effects[i].ReportPotential("the " + c.Experiments[i].Arm + " arm")
+	if c.Verdict.Confidence == "proven" {
+		if e := experimentOn(c, *c.Verdict.Group); e != nil && e.Potential != nil {
+			return e.Potential
+		}
 	}
 	var row, group float64
 	var saved []cause.ID
@@ -128,25 +138,6 @@ func (p *pair) potential(c *report.Comparison) *report.Potential {
 		return []float64{sum}
 	})[0]
 	return experiment.FromAttribution(float64(c.SlotBaseNS), float64(c.SlotPeakNS), excess)
-}
-
-// proof is the index of the experiment that bears out the verdict's group with
-// most effect, -1 of none.
-func proof(c *report.Comparison) int {
-	best := -1
-	if c.Verdict.Confidence != "proven" {
-		return best
-	}
-	for i := range c.Experiments {
-		e := &c.Experiments[i]
-		for _, t := range e.Tests {
-			if c.Verdict.Group != nil && cause.ID(t).Group() == *c.Verdict.Group && len(e.Tests) <= maxTested &&
-				(best < 0 || e.EffectCores > c.Experiments[best].EffectCores) {
-				best = i
-			}
-		}
-	}
-	return best
 }
 
 // loses says whether a comparison lost more than two cells of one program

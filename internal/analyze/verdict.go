@@ -2,11 +2,13 @@ package analyze
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
+	"github.com/scaleprof/scaleprof/internal/experiment"
 	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/report"
 )
@@ -98,6 +100,12 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 	case lead.claim() < leadingShare*c.CoresLost:
 		return unclear(c, fmt.Sprintf("the loss is spread: the largest part is %s with %.2f", lead.top.Cause, lead.claim()))
 	}
+	if lead.top.Cause == string(cause.BalanceQueue) {
+		// That workers outnumber the Ps is how it was asked to run, not what the program does.
+		if g := gateAmong(gates, gate.Oversubscribed, gate.Affinity, gate.GOMAXPROCS); g != nil {
+			return unclear(c, fmt.Sprintf("%.2f of them are workers that wait for a P (%s): %s. That says nothing of the program; compare levels of T that the machine can run", lead.top.CoresLost, lead.top.Cause, g.Text))
+		}
+	}
 	if outside(cause.ID(lead.top.Cause)) {
 		return name(c, lead)
 	}
@@ -146,15 +154,8 @@ func rank(c *report.Comparison) []standing {
 		}
 		g.sure = g.sure || r.Distinguishable && r.CoresLost > 0
 	}
-	for i := range c.Experiments {
-		e := &c.Experiments[i]
-		for _, tested := range e.Tests {
-			// mode=process removes sharing of every kind at once and can prove no
-			// single group; the report contrasts the modes instead.
-			if g := byGroup[cause.ID(tested).Group()]; g != nil && len(e.Tests) <= maxTested && better(e, g.exp) {
-				g.exp = e
-			}
-		}
+	for name, g := range byGroup {
+		g.exp = experimentOn(c, name)
 	}
 	var out []standing
 	for _, g := range byGroup {
@@ -169,21 +170,6 @@ func rank(c *report.Comparison) []standing {
 		return out[i].group < out[j].group
 	})
 	return out
-}
-
-// maxTested is how many causes or groups an arm may test and still say something
-// about each.
-const maxTested = 4
-
-// better prefers the experiment with an interval, then the one with more effect.
-func better(a, b *report.Experiment) bool {
-	switch {
-	case b == nil:
-		return true
-	case (a.EffectCI != nil) != (b.EffectCI != nil):
-		return a.EffectCI != nil
-	}
-	return a.EffectCores > b.EffectCores
 }
 
 // name builds the verdict for a leading group.
@@ -207,22 +193,22 @@ func name(c *report.Comparison, g standing) report.Verdict {
 	if g.top.Detail != "" {
 		fmt.Fprintf(&text, ", %s", g.top.Detail)
 	}
-	if g.exp != nil {
-		switch g.exp.Verdict {
-		case "agree":
+	if e := g.exp; e != nil {
+		fmt.Fprintf(&text, "; the %s gives back %.2f", e.Arm, e.EffectCores)
+		switch {
+		case experiment.Proves(*e):
 			v.Confidence = "proven"
-			fmt.Fprintf(&text, "; the %s arm gives back %.2f", g.exp.Arm, g.exp.EffectCores)
-		case "shifted":
-			fmt.Fprintf(&text, "; the %s arm gives back %.2f: removing it uncovers another limit", g.exp.Arm, g.exp.EffectCores)
+		case e.EffectCI == nil:
+			text.WriteString(", in too few blocks to count")
+		case e.EffectCI[0] <= 0 && 0 <= e.EffectCI[1]:
+			fmt.Fprintf(&text, " (95%%: %.2f to %.2f), which decides nothing", e.EffectCI[0], e.EffectCI[1])
+		case e.Verdict == experiment.Shifted:
+			text.WriteString(": removing it uncovers another limit")
+		case e.EffectCI[0] > 0 && e.EffectCores > g.cores:
+			v.Confidence = "proven"
+			text.WriteString(", more than the profiles show, as they do not see its indirect costs")
 		default:
-			if g.exp.EffectCI == nil {
-				fmt.Fprintf(&text, "; the %s arm gives back %.2f, in too few blocks to count", g.exp.Arm, g.exp.EffectCores)
-			} else if g.exp.EffectCI[0] > 0 && g.exp.EffectCores > g.cores {
-				v.Confidence = "proven"
-				fmt.Fprintf(&text, "; the %s arm gives back %.2f, more than the profiles show, as they do not see its indirect costs", g.exp.Arm, g.exp.EffectCores)
-			} else {
-				fmt.Fprintf(&text, "; the %s arm gives back %.2f, which does not bear it out", g.exp.Arm, g.exp.EffectCores)
-			}
+			text.WriteString(", which does not bear it out")
 		}
 	}
 	v.Text = text.String()
@@ -253,6 +239,16 @@ func unclear(c *report.Comparison, why string) report.Verdict {
 func gateThatVoids(gates []report.Gate) *report.Gate {
 	for i := range gates {
 		if rule, ok := gate.RuleOf(gates[i].ID); ok && rule.Voids {
+			return &gates[i]
+		}
+	}
+	return nil
+}
+
+// gateAmong is the first broken gate of the given kinds, nil of none.
+func gateAmong(gates []report.Gate, ids ...string) *report.Gate {
+	for i := range gates {
+		if slices.Contains(ids, gates[i].ID) {
 			return &gates[i]
 		}
 	}

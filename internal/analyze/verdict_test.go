@@ -1,8 +1,10 @@
 package analyze
 
 import (
+	"math"
 	"testing"
 
+	"github.com/scaleprof/scaleprof/internal/gate"
 	"github.com/scaleprof/scaleprof/internal/report"
 )
 
@@ -16,6 +18,9 @@ func row(id string, cores float64, sure bool) report.Row {
 	}
 	return report.Row{Cause: id, Group: group, CoresLost: cores, Distinguishable: sure}
 }
+
+// broad is what T processes in place of T goroutines test.
+var broad = []string{"lock", "gc", "sched", "alloc", "memory/contended-line", "balance"}
 
 func TestJudge(t *testing.T) {
 	tests := []struct {
@@ -71,6 +76,47 @@ func TestJudge(t *testing.T) {
 			cause: "gc/mark", confidence: "proven",
 		},
 		{
+			name: "of several doses the highest decides", efficiency: 0.6, lost: 0.8,
+			rows: []report.Row{row("gc/mark", 0.6, true)},
+			exps: []report.Experiment{
+				{Arm: "gogc=400", Tests: []string{"gc"}, EffectCores: 0.45, EffectCI: &[2]float64{0.4, 0.5}, Verdict: "agree"},
+				{Arm: "gogc=800", Tests: []string{"gc"}, EffectCores: 0.3, EffectCI: &[2]float64{-0.1, 0.6}, Verdict: "unexplained"},
+			},
+			cause: "gc/mark", confidence: "likely",
+		},
+		{
+			name: "processes prove a lock that is all there is", efficiency: 0.5, lost: 1,
+			rows:  []report.Row{row("lock/mutex", 0.95, true), row("sched/find", 0.04, true)},
+			exps:  []report.Experiment{{Arm: "mode=process", Tests: broad, EffectCores: 0.97, EffectCI: &[2]float64{0.9, 1}, Verdict: "agree"}},
+			cause: "lock/mutex", confidence: "proven",
+		},
+		{
+			name: "processes do not choose between a lock and the scheduler", efficiency: 0.5, lost: 1,
+			rows:  []report.Row{row("lock/mutex", 0.6, true), row("sched/find", 0.4, true)},
+			exps:  []report.Experiment{{Arm: "mode=process", Tests: broad, EffectCores: 0.97, EffectCI: &[2]float64{0.9, 1}, Verdict: "agree"}},
+			cause: "lock/mutex", confidence: "likely",
+		},
+		{
+			name: "processes prove nothing of a collector that each of them has", efficiency: 0.5, lost: 1,
+			rows:  []report.Row{row("gc/mark", 0.95, true)},
+			exps:  []report.Experiment{{Arm: "mode=process", Tests: broad, EffectCores: 0.97, EffectCI: &[2]float64{0.9, 1}, Verdict: "agree"}},
+			cause: "gc/mark", confidence: "likely",
+		},
+		{
+			name: "more workers than CPUs is how it was run", efficiency: 0.5, lost: 2,
+			rows:  []report.Row{row("balance/queue", 1.9, true)},
+			gates: []report.Gate{{ID: gate.Oversubscribed, Text: "T=4 is above the 2 CPUs"}}, confidence: "unclear",
+		},
+		{
+			name: "more goroutines than Ps within the CPUs is the program's", efficiency: 0.5, lost: 1,
+			rows: []report.Row{row("balance/queue", 0.9, true)}, cause: "balance/queue", confidence: "likely",
+		},
+		{
+			name: "a lock stays a lock above the CPUs", efficiency: 0.3, lost: 2.8,
+			rows:  []report.Row{row("lock/mutex", 1.8, true), row("balance/queue", 0.9, true)},
+			gates: []report.Gate{{ID: gate.Oversubscribed, Text: "T=4 is above the 2 CPUs"}}, cause: "lock/mutex", confidence: "likely",
+		},
+		{
 			name: "a machine that is slow is named as what it is", efficiency: 0.6, lost: 0.8,
 			rows: []report.Row{row("hardware/ceiling", 0.7, true), row("sched/find", 0.05, true)}, cause: "hardware/ceiling", confidence: "likely",
 		},
@@ -109,5 +155,27 @@ func TestJudge(t *testing.T) {
 				t.Errorf("judge = %q, %s (%s); want %q, %s", got, v.Confidence, v.Text, tt.cause, tt.confidence)
 			}
 		})
+	}
+}
+
+// TestPromiseStaysUnderTheCeiling: what the profiles overstate is not promised.
+func TestPromiseStaysUnderTheCeiling(t *testing.T) {
+	of := func(v float64) *report.Potential {
+		return &report.Potential{WithoutCauseEfficiency: v, CI: &[2]float64{v - 0.1, v + 0.1}}
+	}
+	for _, tt := range []struct{ promised, measured, ceiling, want float64 }{
+		{1.09, 0.6, 0.99, 0.99},
+		{1.09, 0.6, math.NaN(), 1},
+		{0.80, 0.6, 0.99, 0.80},
+		{1.10, 0.97, 0.95, 0.97}, // no less than was measured
+		{1.30, 1.20, 1.05, 1.20},
+	} {
+		got := underCeiling(of(tt.promised), tt.measured, tt.ceiling)
+		if got.WithoutCauseEfficiency != tt.want || (*got.CI)[1] > math.Max(tt.want, tt.promised+0.1) {
+			t.Errorf("%+v: %+v", tt, got)
+		}
+	}
+	if underCeiling(nil, 1, 1) != nil {
+		t.Error("nothing became a promise")
 	}
 }

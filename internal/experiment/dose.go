@@ -45,7 +45,10 @@ func (l line) at(g float64) float64 { return l.inf + l.c/g }
 // cores lost would come back if GC cost nothing, by extrapolation instead of by
 // GOGC=off, whose growing heap costs page faults. The lowest dose given is the
 // baseline; nil below two doses with runs at both ends, or without a finite fit.
-func Dose(peakThreads int, responses []Response) *report.Dose {
+//
+// attributed is what the profiles give to the collector, in cores: the fit is
+// judged against it like an arm's effect.
+func Dose(peakThreads int, responses []Response, attributed stats.Estimate) *report.Dose {
 	rs, series := dosed(responses)
 	n := len(rs)
 	if n < 2 {
@@ -61,7 +64,7 @@ func Dose(peakThreads int, responses []Response) *report.Dose {
 		// Cores at the baseline dose: the fitted GC part there, peak minus base, over
 		// the baseline's wall time at peak.
 		lost := (q.c - b.c) / gogc[0]
-		return []float64{lost * float64(peakThreads) / s[n], b.inf / q.inf, b.inf, q.inf}
+		return []float64{lost * float64(peakThreads) / s[n], b.inf / q.inf, b.inf, q.inf, s[0] / (s[n] - lost)}
 	})
 	for _, e := range est {
 		if math.IsNaN(e.Value) || math.IsInf(e.Value, 0) {
@@ -84,6 +87,9 @@ func Dose(peakThreads int, responses []Response) *report.Dose {
 	}
 	b, q := lines(med)
 	out.Why = doubts(gogc, cut, b, q, blocks)
+	out.AttributedCores = knownValue(attributed.Value)
+	out.Verdict, out.VerdictWhy = Judge(est[0], attributed)
+	out.Potential = potential(est[4], "the GOGC dose")
 	return out
 }
 

@@ -125,13 +125,13 @@ func (c Contrast) Effect() Effect {
 	return Effect{Blocks: blocks, NS: e[0], Cores: e[1], Efficiency: e[2], Potential: e[3]}
 }
 
-// ReportPotential is Potential as the report has it; nil where the effect is not known or leaves no
-// positive slot time.
-func (e Effect) ReportPotential(arm string) *report.Potential {
-	if v := e.Potential.Value; math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
+// potential is an efficiency as the report has it; nil where it is not known or
+// there is no positive slot time left.
+func potential(e stats.Estimate, from string) *report.Potential {
+	if v := e.Value; math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
 		return nil
 	}
-	return &report.Potential{WithoutCauseEfficiency: e.Potential.Value, CI: e.Potential.CI, From: arm}
+	return &report.Potential{WithoutCauseEfficiency: e.Value, CI: e.CI, From: from}
 }
 
 // FromAttribution is the efficiency at peak if a cause cost no more than at

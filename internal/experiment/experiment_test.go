@@ -48,11 +48,11 @@ func TestEffect(t *testing.T) {
 	if e.Cores.CI != nil || e.Blocks != 1 {
 		t.Errorf("one block has the interval %v, %d blocks", e.Cores.CI, e.Blocks)
 	}
-	if p := e.ReportPotential("gogc=400"); p == nil || p.From != "gogc=400" || p.CI != nil {
+	if p := potential(e.Potential, "gogc=400"); p == nil || p.From != "gogc=400" || p.CI != nil {
 		t.Errorf("potential %+v", p)
 	}
 	missing := Contrast{8, 16, slots(100, 160), Slots{[]float64{110}, []float64{math.NaN()}}}.Effect()
-	if !math.IsNaN(missing.Cores.Value) || missing.ReportPotential("x") != nil {
+	if !math.IsNaN(missing.Cores.Value) || potential(missing.Potential, "x") != nil {
 		t.Errorf("a missing cell gave %+v", missing)
 	}
 }
@@ -142,7 +142,7 @@ func TestDoseReturnsItsParameters(t *testing.T) {
 		for _, g := range []int{400, 100, 800, 200} {
 			rs = append(rs, Response{g, slots(b.at(float64(g)), q.at(float64(g)))})
 		}
-		d := Dose(16, rs)
+		d := Dose(16, rs, stats.Estimate{Value: math.NaN()})
 		if d == nil || d.GOGC[0] != 100 || d.GOGC[3] != 800 {
 			t.Fatalf("dose %+v", d)
 		}
@@ -164,7 +164,7 @@ func TestDoseLackOfFit(t *testing.T) {
 		for _, g := range []int{100, 200, 400, 800} {
 			rs = append(rs, Response{g, Slots{repeat(r, 8, 100+1000/float64(g)), repeat(r, 8, peak(float64(g)))}})
 		}
-		return Dose(16, rs)
+		return Dose(16, rs, stats.Estimate{Value: math.NaN()})
 	}
 	const trials = 50
 	doubted := 0
@@ -183,10 +183,10 @@ func TestDoseLackOfFit(t *testing.T) {
 	if d := make4(func(g float64) float64 { return 130 + 0.1*g }); d.Why == "" {
 		t.Errorf("slot time that grows with GOGC was not doubted: %+v", d)
 	}
-	if Dose(16, []Response{{100, slots(1, 2)}}) != nil || Dose(16, nil) != nil {
+	if Dose(16, []Response{{100, slots(1, 2)}}, stats.Estimate{}) != nil || Dose(16, nil, stats.Estimate{}) != nil {
 		t.Error("one dose has a fit")
 	}
-	if d := Dose(16, []Response{{100, slots(10, 20)}, {200, slots(9, 15)}, {200, slots(9, 15)}}); d == nil || d.Why == "" {
+	if d := Dose(16, []Response{{100, slots(10, 20)}, {200, slots(9, 15)}, {200, slots(9, 15)}}, stats.Estimate{}); d == nil || d.Why == "" {
 		t.Errorf("two doses are not doubted: %+v", d)
 	}
 }

@@ -65,15 +65,12 @@ func Judge(effect, attributed stats.Estimate) (verdict, why string) {
 func Of(arm string, tests []string, effect Effect, attributed stats.Estimate, confounds string) report.Experiment {
 	out := report.Experiment{Arm: arm, Tests: tests, Confounds: confounds, EffectCI: effect.Cores.CI}
 	out.Verdict, out.Why = Judge(effect.Cores, attributed)
-	if v := effect.Cores.Value; !math.IsNaN(v) && !math.IsInf(v, 0) {
-		out.EffectCores = v
+	if v := knownValue(effect.Cores.Value); v != nil {
+		out.EffectCores = *v
 	}
-	if v := attributed.Value; !math.IsNaN(v) && !math.IsInf(v, 0) {
-		out.AttributedCores = &v
-	}
-	if v := effect.Efficiency.Value; !math.IsNaN(v) && !math.IsInf(v, 0) {
-		out.Efficiency = &v
-	}
+	out.AttributedCores = knownValue(attributed.Value)
+	out.Efficiency = knownValue(effect.Efficiency.Value)
+	out.Potential = potential(effect.Potential, "the "+arm+" arm")
 	return out
 }
 
@@ -81,4 +78,11 @@ func Of(arm string, tests []string, effect Effect, attributed stats.Estimate, co
 // it agrees and its effect is a gain beyond noise.
 func Proves(e report.Experiment) bool {
 	return e.Verdict == Agree && e.EffectCI != nil && e.EffectCI[0] > 0
+}
+
+func knownValue(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }

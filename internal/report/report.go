@@ -15,6 +15,7 @@ type Report struct {
 	Capture     string       `json:"-"` // the directory as the user named it; not in the JSON, so that a moved capture explains to the same bytes
 	Host        Host         `json:"host"`
 	Toolchain   Toolchain    `json:"toolchain"`
+	Targets     []Target     `json:"targets,omitempty"`
 	Series      []Series     `json:"series"`
 	Comparisons []Comparison `json:"comparisons"`
 	Files       []File       `json:"files"`
@@ -39,6 +40,16 @@ type Toolchain struct {
 	Go        string            `json:"go"`
 	Scaleprof string            `json:"scaleprof"`
 	Libraries map[string]string `json:"libraries"`
+}
+
+// Target is what was asked to run: enough to see whether two reports are of the
+// same work.
+type Target struct {
+	Name   string            `json:"name"`
+	Kind   string            `json:"kind"`
+	Ops    int64             `json:"ops"`
+	Unit   string            `json:"unit,omitempty"` // of one operation
+	Params map[string]string `json:"params,omitempty"`
 }
 
 // Series is one target in one mode under one arm, over T.
@@ -117,6 +128,7 @@ type Comparison struct {
 	Efficiency   float64      `json:"efficiency"`
 	EfficiencyCI Interval     `json:"efficiency_ci"`
 	Rows         []Row        `json:"rows"`
+	Groups       []Group      `json:"groups,omitempty"` // the rows' sums, with intervals of their own
 	ClosureError *float64     `json:"closure_error"`
 	Factors      []Factor     `json:"factors,omitempty"` // the multiplicative one-line form
 	CPUPerOp     []CPURow     `json:"cpu_per_op,omitempty"`
@@ -143,6 +155,17 @@ type Row struct {
 	Stacks          []Stack  `json:"stacks"`
 	Culprits        []Stack  `json:"culprits,omitempty"` // who caused the waiting
 	Detail          string   `json:"detail,omitempty"`   // source line, lock, sizes: what to act on
+}
+
+// Group is what the rows of one group lost together. Its interval is that of the
+// sum: rows of a group vary together, so their intervals cannot be added.
+type Group struct {
+	Group       string   `json:"group"`
+	BaseNS      int64    `json:"base_ns"`
+	PeakNS      int64    `json:"peak_ns"`
+	ExcessNS    int64    `json:"excess_ns"`
+	CoresLost   float64  `json:"cores_lost"`
+	CoresLostCI Interval `json:"cores_lost_ci"`
 }
 
 // Stack is a call path that grew.
@@ -195,6 +218,8 @@ type Experiment struct {
 	Why             string   `json:"why,omitempty"`        // what decided the verdict
 	Efficiency      *float64 `json:"efficiency,omitempty"` // of the arm
 	Confounds       string   `json:"confounds,omitempty"`
+	// Potential is the baseline's efficiency at peak with the arm's effect given back.
+	Potential *Potential `json:"potential,omitempty"`
 	Shapley         *float64 `json:"shapley_cores,omitempty"`
 }
 
@@ -209,6 +234,12 @@ type Dose struct {
 	GCCoresCI  Interval `json:"gc_cores_ci"`
 	Efficiency float64  `json:"efficiency_inf"`
 	Why        string   `json:"why,omitempty"` // where the fit cannot be trusted
+	// AttributedCores is what the profiles give to the collector; Verdict compares
+	// GCCores with it as an experiment's does.
+	AttributedCores *float64   `json:"attributed_cores"`
+	Verdict         string     `json:"verdict,omitempty"`
+	VerdictWhy      string     `json:"verdict_why,omitempty"`
+	Potential       *Potential `json:"potential,omitempty"`
 }
 
 // Contrast compares the two modes at the same T.
