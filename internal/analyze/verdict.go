@@ -30,6 +30,8 @@ const (
 	// ownRow is the part of its group that a row must carry to be the verdict
 	// by itself; below it the report argues by group.
 	ownRow = 0.5
+	// otherRows is the part of the loss that a group's other rows must carry to be told.
+	otherRows = 0.05
 )
 
 // standing is one group's claim on the excess.
@@ -177,15 +179,18 @@ func name(c *report.Comparison, g standing) report.Verdict {
 	id, group := g.top.Cause, g.group
 	v := report.Verdict{Cause: &id, Group: &group, Confidence: "likely"}
 	byGroup := g.cores > 0 && g.top.CoresLost < ownRow*g.cores
-	title := id
+	title, takes := id, g.top.CoresLost
 	if byGroup {
-		title = group
+		title, takes = group, g.cores
 	}
 	entry, known := cause.Lookup(cause.ID(id))
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s takes %.2f of the %.2f cores lost", title, g.cores, c.CoresLost)
-	if byGroup {
+	fmt.Fprintf(&text, "%s takes %.2f of the %.2f cores lost", title, takes, c.CoresLost)
+	switch {
+	case byGroup:
 		fmt.Fprintf(&text, ", most of it %s (%.2f)", id, g.top.CoresLost)
+	case g.cores-g.top.CoresLost >= otherRows*c.CoresLost:
+		fmt.Fprintf(&text, ", all of %s %.2f", group, g.cores)
 	}
 	if known && entry.Title != "" {
 		fmt.Fprintf(&text, ": %s", inSentence(entry.Title))

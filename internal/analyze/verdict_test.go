@@ -20,7 +20,7 @@ func row(id string, cores float64, sure bool) report.Row {
 }
 
 // broad is what T processes in place of T goroutines test.
-var broad = []string{"lock", "gc", "sched", "alloc", "memory/contended-line", "balance"}
+var broad = []string{"lock", "gc", "sched", "alloc", "memory/contended-line", "balance/serial", "balance/queue"}
 
 func TestJudge(t *testing.T) {
 	tests := []struct {
