@@ -23,7 +23,7 @@ func captureCommand(env *environment) *cli.Command {
 		Usage: "run a workload at several levels of parallelism and explain where the cores went",
 		Description: "Every run is a fresh process; the total work is the same at every T. The capture goes to a\n" +
 			"directory NAME.scaleprof; its explanation is printed at the end.",
-		Flags:        captureFlags(),
+		Flags:        append(captureFlags(), execFlags()...),
 		OnUsageError: usageError,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			if cmd.NArg() > 0 {
@@ -32,7 +32,7 @@ func captureCommand(env *environment) *cli.Command {
 			if dir := cmd.String("resume"); dir != "" {
 				return resumeCapture(ctx, cmd, env, dir)
 			}
-			opts, err := captureOptions(cmd, env)
+			opts, err := captureOptions(ctx, cmd, env)
 			if err != nil {
 				return &codedError{code: exitUsage, err: err}
 			}
@@ -77,7 +77,7 @@ const (
 	fullWindow  = 400 * time.Millisecond
 )
 
-func captureOptions(cmd *cli.Command, env *environment) (capture.Options, error) {
+func captureOptions(ctx context.Context, cmd *cli.Command, env *environment) (capture.Options, error) {
 	opts := capture.Options{
 		ProcsRule: cmd.String("procs"), Clock: capture.Clock(cmd.String("clock")),
 		Quick: cmd.Bool("quick"), Out: cmd.String("output"),
@@ -85,7 +85,7 @@ func captureOptions(cmd *cli.Command, env *environment) (capture.Options, error)
 		ChooseArms: chooseArms,
 	}
 	var err error
-	if opts.Targets, err = workloadTargets(cmd); err != nil {
+	if opts.Targets, err = captureTargets(ctx, cmd, &opts); err != nil {
 		return opts, err
 	}
 	if opts.Threads, err = capture.ParseThreads(cmd.String("threads"), usableCPUs()); err != nil {
@@ -153,6 +153,14 @@ func armOptions(list string, opts *capture.Options) (err error) {
 	return err
 }
 
+// captureTargets are what the flags say is to be run.
+func captureTargets(ctx context.Context, cmd *cli.Command, opts *capture.Options) ([]capture.Target, error) {
+	if targets, err := execTargets(ctx, cmd, opts); err != nil || targets != nil {
+		return targets, err
+	}
+	return workloadTargets(cmd)
+}
+
 func workloadTargets(cmd *cli.Command) ([]capture.Target, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -202,7 +210,7 @@ func workloadTargets(cmd *cli.Command) ([]capture.Target, error) {
 
 func resumeCapture(ctx context.Context, cmd *cli.Command, env *environment, dir string) error {
 	for _, name := range cmd.FlagNames() {
-		if name != "resume" && name != "timeout" && cmd.IsSet(name) {
+		if name != "resume" && name != "timeout" && !ofExec(name) && cmd.IsSet(name) {
 			return usagef("--resume continues the plan of %s: --%s cannot change it", dir, name)
 		}
 	}
@@ -215,7 +223,7 @@ func resumeCapture(ctx context.Context, cmd *cli.Command, env *environment, dir 
 		return fmt.Errorf("finding this program's own file: %w", err)
 	}
 	err = capture.Resume(ctx, dir, capture.Again{
-		Resolve:   capture.ResolveWorkload(builtin.All(), exe),
+		Resolve:   resolveExec(ctx, cmd, capture.ResolveWorkload(builtin.All(), exe)),
 		Scaleprof: version(), ChooseArms: chooseArms,
 		Progress: newProgress(env.Stderr), Timeout: timeout,
 	})

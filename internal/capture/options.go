@@ -105,6 +105,9 @@ func (o *Options) check() error {
 	}
 	if len(o.Modes) == 0 {
 		o.Modes = []record.Mode{record.Thread, record.Process}
+		if !slices.ContainsFunc(o.Targets, func(t Target) bool { return !t.ThreadsOnly }) {
+			o.Modes = o.Modes[:1]
+		}
 	}
 	for i, m := range o.Modes {
 		if m != record.Thread && m != record.Process {
