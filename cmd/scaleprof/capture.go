@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,10 +24,10 @@ func captureCommand(env *environment) *cli.Command {
 		Usage: "run a workload at several levels of parallelism and explain where the cores went",
 		Description: "Every run is a fresh process; the total work is the same at every T. The capture goes to a\n" +
 			"directory NAME.scaleprof; its explanation is printed at the end.",
-		Flags:        append(captureFlags(), execFlags()...),
+		Flags:        slices.Concat(captureFlags(), benchFlags(), execFlags()),
 		OnUsageError: usageError,
 		Action: func(ctx context.Context, cmd *cli.Command) error {
-			if cmd.NArg() > 0 {
+			if cmd.NArg() > 0 && !cmd.IsSet("bench") {
 				return usagef("capture takes no argument %q; a workload is named by --workload", cmd.Args().First())
 			}
 			if dir := cmd.String("resume"); dir != "" {
@@ -158,6 +159,9 @@ func captureTargets(ctx context.Context, cmd *cli.Command, opts *capture.Options
 	if targets, err := execTargets(ctx, cmd, opts); err != nil || targets != nil {
 		return targets, err
 	}
+	if targets, err := benchTargets(ctx, cmd, opts); err != nil || targets != nil {
+		return targets, err
+	}
 	return workloadTargets(cmd)
 }
 
@@ -223,7 +227,7 @@ func resumeCapture(ctx context.Context, cmd *cli.Command, env *environment, dir 
 		return fmt.Errorf("finding this program's own file: %w", err)
 	}
 	err = capture.Resume(ctx, dir, capture.Again{
-		Resolve:   resolveExec(ctx, cmd, capture.ResolveWorkload(builtin.All(), exe)),
+		Resolve:   resolveExec(ctx, cmd, resolveBench(ctx, capture.ResolveWorkload(builtin.All(), exe))),
 		Scaleprof: version(), ChooseArms: chooseArms,
 		Progress: newProgress(env.Stderr), Timeout: timeout,
 	})

@@ -100,6 +100,7 @@ var members = []member{
 	{harness, []string{
 		"github.com/scaleprof/scaleprof/internal/capture/*", "testing.(*PB).Next", "testing.(*B).Loop", "testing.(*B).loopSlowPath",
 		"testing.(*B).StartTimer", "testing.(*B).StopTimer", "testing.(*B).ResetTimer", "testing.(*B).RunParallel*",
+		"testing.Scaleprof*", "testing/internal/scaleprof_*",
 	}},
 	{low | finalizer, []string{"runtime.runfinq", "runtime.runFinalizers", "runtime.runCleanups", "runtime.(*cleanupQueue)*"}},
 

@@ -15,10 +15,15 @@ import (
 // Work is one lane's part: worker w does its share and says what it did.
 type Work func(w int) (ops int64, sum uint64)
 
+// Part is one lane's part with what comes before and after it: begin, to be
+// called once, returns when the window has begun, and end says that the part
+// is done and returns when all are.
+type Part func(w int, begin, end func()) (ops int64, sum uint64)
+
 // lanes are the workers of one window and their barrier.
 type lanes struct {
 	rec  *Recorder
-	work Work
+	work Part
 	pin  []int
 	out  []Lane
 
@@ -27,10 +32,13 @@ type lanes struct {
 	done chan struct{} // closed at the window's end
 	bad  chan error    // a lane failed; room for all, as nobody may be listening any more
 
-	here  *meeting // of the lanes
-	all   *meeting // of the run's processes; nil where there is but one, or no shared memory
-	offer bool     // more lanes than Ps or CPUs
-	left  int32
+	here   *meeting // of the lanes
+	all    *meeting // of the run's processes; nil where there is but one, or no shared memory
+	around bool     // lanes go on after their part, once the window has ended
+	offer  bool     // more lanes than Ps or CPUs
+	left   int32
+	after  int32         // lanes that have not returned yet
+	gone   chan struct{} // closed when all have
 }
 
 // Run runs n lanes through the window. They are started and parked first, then
@@ -44,10 +52,27 @@ type lanes struct {
 // With pin, lane i is alone on its thread, which is bound to CPU pin[i%len(pin)].
 // When a lane panics, Run returns at once, the other lanes still running.
 func (r *Recorder) Run(n int, pin []int, gate func() error, work Work) ([]Lane, error) {
+	return r.run(n, pin, gate, false, func(w int, begin, end func()) (ops int64, sum uint64) {
+		begin()
+		ops, sum = work(w)
+		end()
+		return ops, sum
+	})
+}
+
+// RunFrom is Run for lanes that have something to do before and after their
+// part, which is not in the window: part calls begin and end where it is. The
+// recorders may be armed by gate, which is called when all lanes are about to
+// begin.
+func (r *Recorder) RunFrom(n int, pin []int, gate func() error, part Part) ([]Lane, error) {
+	return r.run(n, pin, gate, true, part)
+}
+
+func (r *Recorder) run(n int, pin []int, gate func() error, around bool, part Part) ([]Lane, error) {
 	l := &lanes{
-		rec: r, work: work, pin: pin, out: make([]Lane, n),
+		rec: r, work: part, around: around, pin: pin, out: make([]Lane, n),
 		set: make(chan error, n), wake: make(chan struct{}), done: make(chan struct{}), bad: make(chan error, 2*n),
-		left: int32(n),
+		left: int32(n), after: int32(n), gone: make(chan struct{}),
 	}
 	begun := r.Begun()
 	if begun {
@@ -63,7 +88,12 @@ func (r *Recorder) Run(n int, pin []int, gate func() error, work Work) ([]Lane, 
 	}
 	if !begun {
 		for w := 0; w < n; w++ {
-			if err := <-l.set; err != nil {
+			select {
+			case err := <-l.set:
+				if err != nil {
+					return nil, err
+				}
+			case err := <-l.bad: // in what comes before its part
 				return nil, err
 			}
 		}
@@ -80,6 +110,13 @@ func (r *Recorder) Run(n int, pin []int, gate func() error, work Work) ([]Lane, 
 	case err := <-l.bad:
 		return nil, err
 	case <-l.done:
+	}
+	if around {
+		select {
+		case err := <-l.bad:
+			return nil, err
+		case <-l.gone:
+		}
 	}
 	return l.out, nil
 }
@@ -103,22 +140,52 @@ func (l *lanes) lane(w int) {
 			return
 		}
 	}
-	region := trace.StartRegion(context.Background(), RegionLane)
-	l.set <- nil
-	<-l.wake
-	if l.here != nil {
-		l.here.join(w, l.rec.Now, l.offer, l.open)
+	var region *trace.Region
+	var start, end int64
+	out := &l.out[w]
+	begin := func() {
+		if !l.around {
+			region = trace.StartRegion(context.Background(), RegionLane)
+		}
+		l.set <- nil
+		<-l.wake
+		if l.around {
+			region = trace.StartRegion(context.Background(), RegionLane) // the trace may have begun only now
+		}
+		if l.here != nil {
+			l.here.join(w, l.rec.Now, l.offer, l.open)
+		}
+		start = l.rec.Now()
 	}
-	start := l.rec.Now()
-	ops, sum := l.work(w)
-	end := l.rec.Now()
-	region.End()
-	ended = true
-	l.out[w] = Lane{StartNS: start - l.rec.beginNS, EndNS: end - l.rec.beginNS, Ops: ops, Checksum: sum}
+	finish := func() {
+		end = l.rec.Now()
+		region.End()
+		if l.around {
+			l.leave()
+		}
+	}
+	ops, sum := l.work(w, begin, finish)
+	ended = end > 0
+	if !ended {
+		return
+	}
+	*out = Lane{StartNS: start - l.rec.beginNS, EndNS: end - l.rec.beginNS, Ops: ops, Checksum: sum}
+	if !l.around {
+		l.leave()
+		return
+	}
+	if atomic.AddInt32(&l.after, -1) == 0 {
+		close(l.gone)
+	}
+}
+
+// leave is called by each lane at its end. The last ends the window; one that
+// goes on waits for that, so that it takes no CPU from the others.
+func (l *lanes) leave() {
 	if atomic.AddInt32(&l.left, -1) == 0 {
 		l.rec.End()
 		close(l.done)
-	} else if len(l.pin) > 0 {
+	} else if l.around || len(l.pin) > 0 {
 		<-l.done // the thread's schedstat is read at the window's end
 	}
 }
