@@ -24,17 +24,20 @@ func explainCommand(env *environment) *cli.Command {
 		ArgsUsage: "[DIR]",
 		Description: "Without DIR, the newest capture here. The result goes to stdout, or to -o FILE.\n" +
 			"Annotated profiles are written to the capture's out/.",
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			&cli.IntFlag{Name: "from", Usage: "compare from this `T`"},
 			&cli.IntFlag{Name: "to", Usage: "compare to this `T`"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: strings.Join(report.Formats(), ", ")},
 			&cli.StringFlag{Name: "cause", Usage: "print the catalogue's entry of a cause `ID`"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for stdout"},
 			&cli.BoolFlag{Name: "no-files", Usage: "do not write annotated profiles to out/"},
-		},
+		}, timelineFlags()...),
 		Action: func(ctx context.Context, cmd *cli.Command) error {
 			if id := cmd.String("cause"); id != "" {
 				return explainCause(env, id)
+			}
+			if err := checkTimeline(cmd); err != nil {
+				return err
 			}
 			format := cmd.String("format")
 			if !report.Known(format) {
@@ -43,6 +46,9 @@ func explainCommand(env *environment) *cli.Command {
 			dir, err := captureDir(cmd.Args().Slice())
 			if err != nil {
 				return err
+			}
+			if cmd.Bool("timeline") {
+				return explainTimeline(ctx, cmd, env, dir)
 			}
 			r, err := explain(ctx, env, dir, analyze.Options{From: cmd.Int("from"), To: cmd.Int("to")}, !cmd.Bool("no-files"))
 			if err != nil {

@@ -24,6 +24,7 @@ type pass struct {
 	seen    bool // any event was read
 	foreign *foreign
 	walk    walk
+	watch   *watch // nil where nobody watches
 
 	sums      map[packedKey]int64
 	waits     map[waitKey]int64

@@ -28,6 +28,9 @@ type Input struct {
 	// of runtime/pprof.
 	PeriodNS int64
 	Rules    *Rules // nil for package classify's
+	// Watch is told what each lane and P did, span by span as they end; nil for
+	// nobody. It costs an accounting of many Ps much of its speed.
+	Watch func(Span)
 }
 
 func (in *Input) rules() Rules {
@@ -62,6 +65,9 @@ func Read(ctx context.Context, r io.Reader, in Input) (*Account, error) {
 func account(ctx context.Context, src source, in Input) (*Account, error) {
 	a := newPass(&in)
 	a.foreign = newForeign()
+	if in.Watch != nil {
+		a.watch = &watch{tell: in.Watch}
+	}
 	var ev event
 	var damage error
 	for n := 0; !a.closed; n++ {
@@ -75,6 +81,12 @@ func account(ctx context.Context, src source, in Input) (*Account, error) {
 			break
 		}
 		a.event(&ev)
+		if a.watch != nil {
+			a.watch.see(a, &ev)
+		}
+	}
+	if a.watch != nil {
+		a.watch.end(a.now)
 	}
 	return a.finish(damage)
 }

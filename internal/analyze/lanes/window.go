@@ -38,6 +38,9 @@ func (a *pass) laneEnds(g *goroutine, now int64) {
 	}
 	l.active, l.end = false, now
 	a.working--
+	if a.watch != nil {
+		a.watch.lane(g.lane, Absent, now)
+	}
 	g.lane, g.owner = -1, -1
 	a.reclass(g, classOther)
 	if a.on {
