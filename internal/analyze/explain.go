@@ -103,8 +103,13 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 	c.Narrative = narrative(base, peak)
 	l.experiments(c, groups, g, &p)
 	c.Verdict = judge(c, append(gatesOf(base, len(p.baseWall)), gatesOf(peak, len(p.peakWall))...))
+	load := l.loadShareOf(&p)
+	besideLoad(c, load)
 	c.Potential = underCeiling(p.potential(c), c.Efficiency, l.ceiling.efficiency(kernelALU, base.Threads, peak.Threads))
 	c.Notes = notes(l.manifest, g, &p)
+	if load != nil {
+		c.Notes = append(c.Notes, load.note())
+	}
 	return &explained{c: c, p: &p, division: division}, nil
 }
 
