@@ -70,6 +70,10 @@ func (o *Output) Complaint() string {
 	last := ""
 	for line := range strings.SplitSeq(string(o.Bytes()), "\n") {
 		line = strings.TrimSpace(line)
+		// A test binary has put the benchmark's name before it.
+		if _, after, ok := strings.Cut(line, "\tpanic: "); ok {
+			line = "panic: " + after
+		}
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
 			strings.HasPrefix(line, "runtime: out of memory") {
 			return clip(line)

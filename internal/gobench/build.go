@@ -233,7 +233,7 @@ func (b *builder) build(ctx context.Context, p listed) (*binary, error) {
 		args = append(args, "-overlay", b.overlay)
 	}
 	args = append(args, b.flags...)
-	if _, err := goCommand(ctx, b.env, append(args, "--", p.ImportPath)...); err != nil {
+	if _, err := goCommand(ctx, b.env, append(args, p.ImportPath)...); err != nil {
 		return nil, fmt.Errorf("building the tests of %s: %w", p.ImportPath, err)
 	}
 	data, err := os.ReadFile(out)

@@ -251,6 +251,9 @@ func (t *tail) complaint() string {
 	last := ""
 	for line := range bytes.SplitSeq(t.buf, []byte("\n")) {
 		text := strings.TrimSpace(string(line))
+		if _, after, ok := strings.Cut(text, "\tpanic: "); ok {
+			text = "panic: " + after
+		}
 		if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
 			return text
 		}
