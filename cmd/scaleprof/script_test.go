@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -16,7 +17,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"scaleprof": main})
 }
 
-// TestScripts runs the commands as a user does. $SEED_LOG is the published log.
+// TestScripts runs the commands as a user does. $SEED_LOG is the published log,
+// $BUILDCACHE the go command's cache.
 func TestScripts(t *testing.T) {
 	seed, err := filepath.Abs(filepath.Join("..", "..", "testdata", "seed-testscalability.log"))
 	if err != nil {
@@ -28,6 +30,9 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SEED_LOG", seed)
+			if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
+				env.Setenv("BUILDCACHE", strings.TrimSpace(string(cache)))
+			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

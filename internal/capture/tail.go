@@ -71,8 +71,10 @@ func (o *Output) Complaint() string {
 	for line := range strings.SplitSeq(string(o.Bytes()), "\n") {
 		line = strings.TrimSpace(line)
 		// A test binary has put the benchmark's name before it.
-		if _, after, ok := strings.Cut(line, "\tpanic: "); ok {
-			line = "panic: " + after
+		for _, start := range []string{"panic: ", "fatal error: "} {
+			if _, after, ok := strings.Cut(line, "\t"+start); ok {
+				line = start + after
+			}
 		}
 		if strings.HasPrefix(line, "panic: ") || strings.HasPrefix(line, "fatal error: ") ||
 			strings.HasPrefix(line, "runtime: out of memory") {

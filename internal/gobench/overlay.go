@@ -27,6 +27,7 @@ var hooks = []struct {
 }{
 	{"Run", "if b.level+1 == 1 || b.bstate != nil { if h := Scaleprof; h != nil && !h.Enter(name, b.level+1) { return true } }", true},
 	{"run1", "if h := Scaleprof; h != nil { defer h.Probed(b) }", true},
+	{"runN", "if h := Scaleprof; h != nil { defer h.Ran(b) }", true},
 	{"launch", "if h := Scaleprof; h != nil { defer func() { b.signal <- true }(); h.Launch(b); return }", true},
 	{"RunParallel", "if h := Scaleprof; h != nil { h.Parallel(b, body); return }", true},
 	{"ResetTimer", "if h := Scaleprof; h != nil { defer h.Reset(b) }", true},

@@ -93,6 +93,7 @@ type surveying struct {
 	at            string // the benchmark function that runs
 	opened, ended bool
 	hung          bool
+	panicked      string
 	output        tail
 }
 
@@ -190,6 +191,14 @@ func (s *surveying) take(n note) {
 		s.at = n.Name
 	case "end":
 		s.ended, s.at = true, ""
+	case "panic":
+		if s.at == "" {
+			return
+		}
+		s.panicked = fmt.Sprintf("panics: %s", n.Output)
+		if n.Name != s.at {
+			s.panicked += " (in " + n.Name + ")"
+		}
 	case "leaf":
 		if len(s.found) >= maxFound {
 			return
@@ -209,6 +218,9 @@ func (s *surveying) take(n note) {
 func (s *surveying) how(err error) string {
 	if s.hung {
 		return fmt.Sprintf("hangs: one iteration took more than %s; it was killed", s.patience)
+	}
+	if s.panicked != "" {
+		return s.panicked
 	}
 	text := "ended"
 	var exit *exec.ExitError
@@ -251,8 +263,10 @@ func (t *tail) complaint() string {
 	last := ""
 	for line := range bytes.SplitSeq(t.buf, []byte("\n")) {
 		text := strings.TrimSpace(string(line))
-		if _, after, ok := strings.Cut(text, "\tpanic: "); ok {
-			text = "panic: " + after
+		for _, start := range []string{"panic: ", "fatal error: "} {
+			if _, after, ok := strings.Cut(text, "\t"+start); ok {
+				text = start + after
+			}
 		}
 		if strings.HasPrefix(text, "panic: ") || strings.HasPrefix(text, "fatal error: ") {
 			return text
