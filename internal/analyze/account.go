@@ -48,6 +48,32 @@ func readAccount(ctx context.Context, src *record.Capture, r *record.Run) (*lane
 	return accounts[0], warnings
 }
 
+// account is readAccount for a run whose cell is known. Where the lanes are the
+// Ps, and T is the program's GOMAXPROCS, a program that sets another one by itself is
+// not accounted: its slot time is not T times its wall time.
+func (l *loaded) account(ctx context.Context, src *record.Capture, r *record.Run) (*lanes.Account, []report.Warning) {
+	a, warnings := readAccount(ctx, src, r)
+	c := l.byID[r.Cell]
+	if a == nil || c == nil || a.LanesOf != "Ps" || c.Procs <= 0 || len(a.Lanes) == c.Procs || l.kind(c.Target) != "exec" {
+		return a, warnings
+	}
+	id := r.ID
+	return nil, append(warnings, report.Warning{
+		ID: "gomaxprocs", Run: &id,
+		Text: fmt.Sprintf("run %d: the trace shows %d Ps where GOMAXPROCS was set to %d for T=%d: the program sets it by itself, so it is not accounted, and its timings are not those of T", r.ID, len(a.Lanes), c.Procs, c.Threads),
+	})
+}
+
+// kind is what a target is: workload, bench, exec or import.
+func (l *loaded) kind(target string) string {
+	for _, t := range l.manifest.Plan.Targets {
+		if t.Name == target {
+			return t.Kind
+		}
+	}
+	return ""
+}
+
 func readTrace(ctx context.Context, src *record.Capture, r *record.Run, f record.File) (*lanes.Account, error) {
 	file, err := src.Open(f, maxTrace)
 	if err != nil {

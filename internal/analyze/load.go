@@ -161,7 +161,7 @@ func (l *loaded) observe(ctx context.Context, src *record.Capture, jobs []*obser
 		gate <- struct{}{}
 		go func() {
 			defer func() { <-gate; wg.Done() }()
-			account, warnings := readAccount(ctx, src, o.run)
+			account, warnings := l.account(ctx, src, o.run)
 			samples, more := readCPU(src, o.run)
 			mu.Lock()
 			defer mu.Unlock()

@@ -24,7 +24,7 @@ func (a *pass) finish(damage error) (*Account, error) {
 	if out.Procs == 0 && a.in.Result != nil {
 		out.Procs = a.in.Result.Procs
 	}
-	b := &books{pass: a, out: out, cpu: a.in.cpu()}
+	b := &books{pass: a, out: out, cpu: a.cpuInWindow()}
 	if byProcs {
 		b.perProcs()
 	} else {

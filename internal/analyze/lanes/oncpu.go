@@ -41,6 +41,28 @@ func (in *Input) cpu() cpu {
 	return c
 }
 
+// cpuInWindow is what is known of the CPU time in the trace's own window. A trace
+// that was fetched from a running program is of a part of the run only.
+func (a *pass) cpuInWindow() cpu {
+	c := a.in.cpu()
+	r := a.in.Result
+	if r == nil || a.foreign == nil || r.EndNS <= r.BeginNS {
+		return c
+	}
+	share := float64(a.end-a.begin) / float64(r.EndNS-r.BeginNS)
+	if share >= 1 {
+		return c
+	}
+	for _, v := range []*float64{&c.used, &c.system, &c.queued} {
+		if *v > 0 { // negative is unknown
+			*v *= share
+		}
+	}
+	c.throttled, c.steal, c.foreign = share*c.throttled, share*c.steal, share*c.foreign
+	c.faults = int64(share * float64(c.faults))
+	return c
+}
+
 // offCPU is how much of the lanes' running time their threads had no CPU.
 type offCPU struct {
 	throttled, steal, neighbour, handOver, queued float64

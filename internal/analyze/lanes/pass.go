@@ -296,7 +296,7 @@ func (a *pass) open(g *goroutine, st status, ev *event) {
 			a.laneParks(g)
 		}
 		if a.perProc && g.class.user() {
-			a.spare.park(a.stacks.waiting(g.where, g.why), 1)
+			a.park(g, 1)
 		}
 	case stSyscall:
 		g.cut = 0
@@ -372,7 +372,7 @@ func (a *pass) close(g *goroutine, ev *event) {
 		}
 	case stWaiting:
 		if a.perProc && g.class.user() {
-			a.spare.park(a.stacks.waiting(g.where, g.why), -1)
+			a.park(g, -1)
 		}
 		if g.class.user() && a.on {
 			a.endWait(g, ev)
@@ -494,7 +494,7 @@ func (a *pass) reclass(g *goroutine, c class) {
 				a.spare.ready(g.origin.cause, n)
 			}
 		case g.status == stWaiting && a.perProc:
-			a.spare.park(a.stacks.waiting(g.where, g.why), n)
+			a.park(g, n)
 		}
 	}
 	g.class, g.named = c, true

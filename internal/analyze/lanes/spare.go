@@ -9,6 +9,11 @@ type spare struct {
 	lockAll  int32
 	asleep   int32 // parked for the clock
 	netWait  int32 // parked for the network
+	// served says that a load drives the program. Goroutines that have a request
+	// in hand are then told from those that wait for one.
+	served   bool
+	asking   int32 // have a request, and wait for something in the program
+	sleeping int32 // have a request, and wait for the clock
 	free     [256]float64
 	modes    [4]int64 // running time of the program's goroutines
 	calls    map[partKey]int64
@@ -40,7 +45,8 @@ func (s *spare) park(c causeID, n int32) {
 // goroutines were kept from them by a hand-over, as many of the rest as there
 // are goroutines in a lock's queue by that lock, and what then remains had
 // nothing to do: the program waits for the clock or the network, or it is a
-// serial part.
+// serial part. A program that is driven by requests has a serial part only
+// where it has requests in hand; else it lacks them.
 func (s *spare) advance(p *ps, dt int64) {
 	n := p.count[useIdle] + p.count[useSearch] + p.count[useClass+use(classIdleMark)]
 	if n <= 0 {
@@ -62,6 +68,14 @@ func (s *spare) advance(p *ps, dt int64) {
 		free -= x
 		divide(&s.free, &s.lockBy, d*x/float64(s.lockAll))
 	}
+	if s.served && s.netWait > 0 {
+		free -= s.give(cSerial, s.asking, free, d)
+		free -= s.give(cSleep, s.sleeping, free, d)
+		if free > 0 {
+			s.free[cNetwork] += d * free // no request came
+		}
+		return
+	}
 	if free <= 0 {
 		return
 	}
@@ -79,6 +93,32 @@ func (s *spare) advance(p *ps, dt int64) {
 	}
 }
 
+// give books what n goroutines could have used of the free Ps, and returns it.
+func (s *spare) give(c causeID, n int32, free, d float64) float64 {
+	x := max(0, min(free, float64(n)))
+	s.free[c] += d * x
+	return x
+}
+
+// park counts n more goroutines that wait as g does.
+func (a *pass) park(g *goroutine, n int32) {
+	c := a.stacks.waiting(g.where, g.why)
+	a.spare.park(c, n)
+	if !a.spare.served || g.creator < 0 && !a.stacks.infos[g.where].serves {
+		return
+	}
+	switch c {
+	case cChannel, cSelect, cCond, cWaitGroup:
+		a.spare.asking += n
+	case cSleep:
+		a.spare.sleeping += n
+	}
+}
+
+// serving is where a goroutine starts that answers the requests of one
+// connection of net/http. Those of other servers begin with their request.
+const serving = "net/http.(*conn).serve"
+
 func divide(to *[256]float64, by *[256]int32, each float64) {
 	for c, n := range by {
 		if n > 0 {
@@ -93,6 +133,7 @@ func (a *pass) openProcs(now int64) {
 		return
 	}
 	a.perProc = true
+	a.spare.served = a.in.System != nil && a.in.System.LoadNS != nil
 	a.openWindow(now)
 }
 

@@ -29,6 +29,7 @@ type stackInfo struct {
 	fresh     bool // the leaf touches memory that may be new: it clears or copies, or allocates
 	broadcast bool // wakes everybody who waits: close, Broadcast
 	starts    class
+	serves    bool // begins where a server answers a connection, see serving
 }
 
 // stackTable interns call paths. Stacks of the library are valid within a
@@ -156,7 +157,7 @@ func (t *stackTable) describe(frames []Frame) stackInfo {
 	leaf := frames[0].Func
 	info := stackInfo{
 		stack:  &Stack{Frames: frames},
-		starts: startClass(frames[len(frames)-1].Func),
+		starts: startClass(frames[len(frames)-1].Func), serves: frames[len(frames)-1].Func == serving,
 		kernel: kernelLeaf(leaf),
 		fresh:  strings.HasPrefix(leaf, "runtime.memclr") || strings.HasPrefix(leaf, "runtime.memmove"),
 	}
