@@ -9,6 +9,8 @@ func commands(env *environment) []*cli.Command {
 		captureCommand(env),
 		listCommand(env),
 		explainCommand(env),
+		checkCommand(env),
+		diffCommand(env),
 		doctorCommand(env),
 		selftestCommand(env),
 		exportCommand(env),

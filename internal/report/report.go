@@ -220,7 +220,7 @@ type Experiment struct {
 	Confounds       string   `json:"confounds,omitempty"`
 	// Potential is the baseline's efficiency at peak with the arm's effect given back.
 	Potential *Potential `json:"potential,omitempty"`
-	Shapley         *float64 `json:"shapley_cores,omitempty"`
+	Shapley   *float64   `json:"shapley_cores,omitempty"`
 }
 
 // Dose is the fit S = S_inf + c/GOGC at base and peak.

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Line is a line of a result for people: a label and what is said of it.
+type Line struct{ Label, Text string }
+
+// Lines writes labelled lines as text.
+func Lines(w io.Writer, title string, lines []Line, opt TextOptions) error {
+	t := &textWriter{w: w, opt: opt, notes: &footnotes{}}
+	if t.opt.Width <= 0 {
+		t.opt.Width = 80
+	}
+	t.paragraph(cleanText(title), "")
+	for _, l := range lines {
+		s := cleanText(l.Text)
+		if l.Label != "" {
+			s = cleanText(l.Label) + ": " + s
+		}
+		t.paragraph(s, "  ")
+	}
+	return t.err
+}
+
+// MarkdownLines writes labelled lines as a list for a pull-request comment.
+func MarkdownLines(w io.Writer, title string, lines []Line) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n", escape(cleanText(title)))
+	for _, l := range lines {
+		if l.Label == "" {
+			fmt.Fprintf(&b, "- %s\n", escape(cleanText(l.Text)))
+			continue
+		}
+		fmt.Fprintf(&b, "- **%s** %s\n", escape(cleanText(l.Label)), escape(cleanText(l.Text)))
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteJSON writes a value as the other JSON forms are: indented, with a final newline.
+func WriteJSON(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
