@@ -147,6 +147,8 @@ func captureOf(ctx context.Context, opt Options, info workload.Info, names []str
 		if err != nil {
 			return "", err
 		}
+		// The twin's part is its efficiency in threads; processes would only take time.
+		t.ThreadsOnly = n != info.Name
 		opts.Targets = append(opts.Targets, t)
 	}
 	return capture.Run(ctx, opts)
