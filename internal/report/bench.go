@@ -11,6 +11,7 @@ import (
 // that `benchstat -col /threads@num` works on it. The values are the cell's
 // medians and what follows from them; iterations are the operations of a run.
 func Bench(w io.Writer, r *Report) error {
+	r = cleaned(r)
 	if _, err := fmt.Fprintf(w, "goos: %s\ngoarch: %s\n", orUnknown(r.Host.OS), orUnknown(r.Host.Arch)); err != nil {
 		return err
 	}

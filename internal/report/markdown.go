@@ -9,6 +9,7 @@ import (
 // Markdown writes the report for a pull-request comment: the verdicts, the
 // speed-up table and the statement, the call paths folded away.
 func Markdown(w io.Writer, r *Report) error {
+	r = cleaned(r)
 	m := &markdown{w: w}
 	for _, target := range targets(r) {
 		m.target(r, target)
@@ -70,7 +71,7 @@ func (m *markdown) statement(c *Comparison) {
 		if r.Cause != "unexplained" && !r.Distinguishable {
 			continue
 		}
-		m.printf("| %s | %s | %s | %s | %s | %s |\n", r.Cause, signedWall(r.BaseNS), signedWall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c))
+		m.printf("| %s | %s | %s | %s | %s | %s |\n", escape(r.Cause), signedWall(r.BaseNS), signedWall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c))
 	}
 	m.printf("| slot time in all | %s | %s | %s | %s | |\n\n", Wall(c.SlotBaseNS), Wall(c.SlotPeakNS), cores(c.CoresLost), coresRange(c.CoresLostCI))
 	for _, r := range c.Rows {
@@ -82,7 +83,7 @@ func (m *markdown) statement(c *Comparison) {
 		}
 	}
 	for _, e := range c.Experiments {
-		m.printf("- arm %s gives back %s cores (profiles say %s): %s\n", escape(e.Arm), cores(e.EffectCores), optional(e.AttributedCores, cores), e.Verdict)
+		m.printf("- arm %s gives back %s cores (profiles say %s): %s\n", escape(e.Arm), cores(e.EffectCores), optional(e.AttributedCores, cores), escape(e.Verdict))
 	}
 	m.printf("\n</details>\n\n")
 }

@@ -19,6 +19,7 @@ type TextOptions struct {
 // Text writes the report for a person at a terminal: per target the verdict
 // first, then the figures that carry it, then the details.
 func Text(w io.Writer, r *Report, opt TextOptions) error {
+	r = cleaned(r)
 	t := &textWriter{w: w, opt: opt, notes: &footnotes{}}
 	if t.opt.Width <= 0 {
 		t.opt.Width = 80

@@ -186,7 +186,8 @@ func signedWall(ns int64) string {
 }
 
 func share(v float64, c *Comparison) string {
-	if c.ExcessNS <= 0 {
+	// A share of a loss that may be none says nothing.
+	if c.ExcessNS <= 0 || c.CoresLostCI != nil && c.CoresLostCI[0] <= 0 {
 		return "-"
 	}
 	return percent(v)

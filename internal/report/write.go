@@ -7,7 +7,7 @@ import (
 )
 
 // Formats are the names that Write knows.
-func Formats() []string { return []string{"text", "markdown", "json", "bench"} }
+func Formats() []string { return []string{"text", "markdown", "json", "bench", "html"} }
 
 // Known reports whether Write knows the format.
 func Known(format string) bool { return slices.Contains(Formats(), format) }
@@ -23,6 +23,8 @@ func Write(w io.Writer, r *Report, format string, opt TextOptions) error {
 		return JSON(w, r)
 	case "bench":
 		return Bench(w, r)
+	case "html":
+		return HTML(w, r)
 	}
 	return fmt.Errorf("unknown format %q", format)
 }
