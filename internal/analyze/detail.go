@@ -19,7 +19,9 @@ func detail(id cause.ID, peak *cell) string {
 	case id == cause.BalanceTail:
 		return tailDetail(peak)
 	case id.Group() == "gc":
-		return heapDetail(peak)
+		return joined(heapDetail(peak), allocDetail(id, peak))
+	case id.Group() == "alloc":
+		return allocDetail(id, peak)
 	}
 	return ""
 }

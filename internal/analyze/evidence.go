@@ -22,7 +22,7 @@ func evidence(commands []string, e *explained, have map[string]bool) []string {
 		return path.Join(record.OutDir, annotate.FileName(kind, a))
 	}
 	files := map[string]string{
-		"{cpu}": file("cpu"), "{mutex}": file("mutex"), "{block}": file("block"), "{wall}": file("wall"),
+		"{cpu}": file("cpu"), "{mutex}": file("mutex"), "{block}": file("block"), "{wall}": file("wall"), "{allocs}": file("allocs"),
 		"{slots}": file("slots"), "{blame}": file("blame"), "{loss}": file("loss"), "{trace}": traceOf(e.p.peak),
 	}
 	numbers := strings.NewReplacer("{base}", strconv.Itoa(e.c.Base), "{peak}", strconv.Itoa(e.c.Peak), "{target}", e.c.Target)

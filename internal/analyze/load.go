@@ -163,15 +163,16 @@ func (l *loaded) observe(ctx context.Context, src *record.Capture, jobs []*obser
 			defer func() { <-gate; wg.Done() }()
 			account, warnings := l.account(ctx, src, o.run)
 			samples, more := readCPU(src, o.run)
+			allocs, faults := readAllocs(src, o.run)
 			mu.Lock()
 			defer mu.Unlock()
-			o.account = account
+			o.account, o.allocs = account, allocs
 			for _, s := range samples {
 				s.path = l.paths.names(s.names)
 				o.onCPU = append(o.onCPU, s)
 				o.samples += s.count
 			}
-			said[i] = append(warnings, more...)
+			said[i] = append(append(warnings, more...), faults...)
 		}()
 	}
 	wg.Wait()

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"slices"
 
 	"github.com/google/pprof/profile"
 
@@ -94,6 +95,11 @@ func (o *outputs) cell(c *cell) {
 			o.keep(k.name, annotate.FileName(k.name, a), p, err, "-tagroot=cause -top")
 		}
 	}
+	if p, err := annotate.Allocs(a, o.allocated(c)); err == nil {
+		o.keep("allocs", annotate.FileName("allocs", a), p, nil, "-sample_index=alloc_space -top")
+	} else if !errors.Is(err, annotate.ErrNoProfile) {
+		o.keep("allocs", annotate.FileName("allocs", a), nil, err, "")
+	}
 	accounts := c.accounts()
 	if len(accounts) == 0 {
 		return
@@ -140,6 +146,30 @@ func (o *outputs) recorded(c *cell, kind string) (runs int, sources []annotate.S
 		}
 	}
 	return runs, sources
+}
+
+// allocated reads the allocation profiles of all the cell's runs, without what
+// recorders allocated.
+func (o *outputs) allocated(c *cell) (sources []annotate.Allocated) {
+	count := func(v float64) int64 {
+		if v > 0 && v < math.MaxInt64/2 {
+			return int64(v)
+		}
+		return 0 // unknown
+	}
+	for _, r := range c.profiledRuns {
+		files := r.Find("allocs")
+		if len(files) != 1 {
+			continue
+		}
+		p, err := o.src.Profile(files[0])
+		if err != nil {
+			continue // readAllocs has said so
+		}
+		p.Sample = slices.DeleteFunc(p.Sample, func(s *profile.Sample) bool { return allocatedAt(s) == "" })
+		sources = append(sources, annotate.Allocated{Profile: p, Bytes: count(sumMetric(r, allocBytes)), Objects: count(sumMetric(r, allocObjects))})
+	}
+	return sources
 }
 
 // loss writes the scaling-loss profile of a compared pair.

@@ -75,14 +75,21 @@ func (c *cell) userSamples() []memory.Sample {
 // sampleNS is what one CPU sample weighs in userSamples, for the noise of
 // counting: the period, divided by the number of observations averaged over.
 func (c *cell) sampleNS() int64 {
-	const period = 10e6 // 100 Hz
-	n := 0
+	var periods []float64
 	for _, o := range c.profiled {
-		if o.account != nil {
-			n++
+		if o.account == nil {
+			continue
 		}
+		period := 10e6 // runtime/pprof's 100 Hz, where the run does not say
+		if r := o.run.Profiles; r != nil && r.CPURateHz > 0 {
+			period = 1e9 / float64(r.CPURateHz)
+		}
+		periods = append(periods, period)
 	}
-	return int64(period / float64(max(1, n)))
+	if len(periods) == 0 {
+		return 10e6
+	}
+	return int64(stats.Mean(periods) / float64(len(periods)))
 }
 
 // processGrowth is the growth of the same target's own CPU time between the

@@ -31,6 +31,7 @@ type observation struct {
 	account *lanes.Account // nil where the run left no usable trace
 	onCPU   []cpuSample    // the run's CPU profile, classified
 	samples int            // that the CPU profile counted
+	allocs  []allocSite    // the run's allocation profile
 }
 
 // cpuSample is CPU time on one call path of a CPU profile, in nanoseconds of

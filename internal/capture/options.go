@@ -72,8 +72,9 @@ func Recorders() []string {
 	return []string{"cpu", "mutex", "block", "trace", "wall", "allocs"}
 }
 
-// defaultProfiles leaves out the allocation profile: it shows no loss by itself.
-func defaultProfiles() []string { return []string{"cpu", "mutex", "block", "trace", "wall"} }
+// defaultProfiles are all recorders. The allocation profile is on in any Go
+// program; what a profiled run adds is reading it before and after the window.
+func defaultProfiles() []string { return Recorders() }
 
 // check fills in defaults and refuses what cannot be run, in one line each.
 func (o *Options) check() error {

@@ -196,9 +196,9 @@ func TestTraceHasLanesAndWindow(t *testing.T) {
 }
 
 func TestAllocationProfileIsOfTheWindow(t *testing.T) {
-	const ops = 100_000
+	const ops = 400_000 // 200 MB: some 400 samples
 	s := thread("test/alloc", 2, ops)
-	s.Warm = 50_000 // as much again, which must not show
+	s.Warm = 200_000 // as much again, which must not show
 	s.Profile = recorder.Profiles{Allocs: true}
 	dir, results, _ := profiled(t, s)
 	p := readProfile(t, filepath.Join(dir, "allocs.pb.gz"))

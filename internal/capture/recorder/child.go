@@ -10,10 +10,6 @@ import (
 	"strings"
 )
 
-// AllocRate is the sampling rate of an allocation profile, in bytes: four
-// times as fine as Go's own, still below one percent of an allocating program's CPU.
-const AllocRate = 128 << 10
-
 // maxSpec bounds the size of a Spec's file, in bytes.
 const maxSpec = 16 << 20
 
@@ -29,8 +25,10 @@ type Child struct {
 func IsChild() bool { return os.Getenv(SpecEnv) != "" }
 
 // OpenChild reads the Spec and takes over the control descriptors. It also
-// does what has to be done early in a process's life: GOMAXPROCS, and the rate
-// of the allocation profile. The processes that this one starts see none of it.
+// sets GOMAXPROCS, which has to be done early in a process's life. The rate of
+// the allocation profile stays Go's own, 512 KiB: a window that allocates enough
+// for it to matter has thousands of samples, and a finer one costs the
+// allocator what a timed run does not pay. The processes that this one starts see none of it.
 func OpenChild() (*Child, error) {
 	path := os.Getenv(SpecEnv)
 	if path == "" {
@@ -50,9 +48,6 @@ func OpenChild() (*Child, error) {
 	}
 	if err := c.readSpec(path); err != nil {
 		return nil, c.Fail(err)
-	}
-	if c.Spec.Profile.Allocs {
-		runtime.MemProfileRate = AllocRate
 	}
 	// The parent sets GOMAXPROCS by environment; what it set there must not be
 	// set again, for a call of runtime.GOMAXPROCS stops the world.
