@@ -9,8 +9,10 @@ import (
 
 func heapProfile(values ...[2]int64) *profile.Profile {
 	p := &profile.Profile{SampleType: []*profile.ValueType{
-		{Type: "alloc_objects", Unit: "count"}, {Type: "alloc_space", Unit: "bytes"},
-		{Type: "inuse_objects", Unit: "count"}, {Type: "inuse_space", Unit: "bytes"},
+		{Type: "alloc_objects", Unit: "count"},
+		{Type: "alloc_space", Unit: "bytes"},
+		{Type: "inuse_objects", Unit: "count"},
+		{Type: "inuse_space", Unit: "bytes"},
 	}}
 	for i, v := range values {
 		fn := &profile.Function{ID: uint64(i + 1), Name: string(rune('a' + i))}
