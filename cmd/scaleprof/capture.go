@@ -58,7 +58,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ops", Usage: "total `N` of operations of every run (default: half a second's worth at full T)"},
 		&cli.StringFlag{Name: "blocks", Usage: "`N` timed blocks (default: as --precision and --budget say)"},
 		&cli.StringFlag{Name: "precision", Value: "2%", Usage: "stop when every efficiency is known to plus or minus `P`"},
-		&cli.StringFlag{Name: "budget", Usage: "stop after this `TIME` at the latest (default: what six blocks need, at least 85s)"},
+		&cli.StringFlag{Name: "budget", Usage: "stop after this `TIME` at the latest (default: what six blocks need, at least 115s)"},
 		&cli.StringFlag{Name: "profiles", Usage: "`RECORDERS` of the profiled runs: cpu,mutex,block,trace,wall,allocs or none (default: all)"},
 		&cli.StringFlag{Name: "arms", Usage: "experiments: auto, none, all or a `LIST` of " + arm.Forms + " (default: auto, with --quick none)"},
 		&cli.StringFlag{Name: "clock", Value: string(capture.ClockWall), Usage: "`CLOCK`: wall, or wall-with-startup, which has process start inside"},

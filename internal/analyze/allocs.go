@@ -103,7 +103,7 @@ func allocatedAt(s *profile.Sample) string {
 			if strings.HasPrefix(fn, "github.com/scaleprof/scaleprof/internal/capture/") {
 				return ""
 			}
-			where = fmt.Sprintf("%s (%s)", fn[strings.LastIndexByte(fn, '/')+1:], sourceLine(line.Function.Filename, int(line.Line)))
+			where = at(fn[strings.LastIndexByte(fn, '/')+1:], sourceLine(line.Function.Filename, int(line.Line)))
 		}
 	}
 	return where

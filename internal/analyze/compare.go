@@ -15,6 +15,7 @@ import (
 type pair struct {
 	base, peak         *cell
 	baseWall, peakWall []float64 // ns, by common timed block
+	baseTail, peakTail []float64 // part of the slot time after the lanes' ends, likewise; NaN unknown
 	baseRows, peakRows []shares  // by observation
 	// baseMissed and peakMissed are the closure errors of those observations, as
 	// parts of their slot time; NaN without a trace.
@@ -34,6 +35,8 @@ func pairOf(base, peak *cell) pair {
 		if !math.IsNaN(base.wall[i]) && !math.IsNaN(peak.wall[i]) {
 			p.baseWall = append(p.baseWall, base.wall[i])
 			p.peakWall = append(p.peakWall, peak.wall[i])
+			p.baseTail = append(p.baseTail, tailShare(base.timed[i], base.Threads))
+			p.peakTail = append(p.peakTail, tailShare(peak.timed[i], peak.Threads))
 		}
 	}
 	p.observe()
@@ -182,6 +185,10 @@ func (p *pair) figures(timed, profiledBase, profiledPeak []int) figures {
 		r[1] += share * f.slotPeak
 		f.rows[id] = r
 	})
+	if len(profiledBase) > 0 && len(profiledPeak) > 0 {
+		retail(f.rows, 0, f.slotBase, stats.Median(pick(p.baseTail, timed)), anyTrace(p.baseMissed))
+		retail(f.rows, 1, f.slotPeak, stats.Median(pick(p.peakTail, timed)), anyTrace(p.peakMissed))
+	}
 	p.divideUser(f.rows)
 	return f
 }

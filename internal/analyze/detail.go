@@ -91,23 +91,31 @@ func userFrame(s *lanes.Stack) string {
 			continue
 		}
 		name := f.Func[strings.LastIndexByte(f.Func, '/')+1:]
-		if f.File != "" {
-			return fmt.Sprintf("%s (%s)", name, sourceLine(f.File, f.Line))
-		}
-		return name
+		return at(name, sourceLine(f.File, f.Line))
 	}
 	return ""
 }
 
+// at is a function with its source line, where that is known.
+func at(name, line string) string {
+	if line == "" {
+		return name
+	}
+	return fmt.Sprintf("%s (%s)", name, line)
+}
+
 // tailDetail says how uneven the lanes were.
 func tailDetail(peak *cell) string {
-	first := peak.traced(func(a *lanes.Account) float64 {
-		v := math.Inf(1)
-		for _, l := range a.Lanes {
-			v = math.Min(v, float64(l.EndNS))
-		}
-		return v / float64(a.WallNS)
-	})
+	first := peak.firstDone()
+	if math.IsNaN(first) {
+		first = peak.traced(func(a *lanes.Account) float64 {
+			v := math.Inf(1)
+			for _, l := range a.Lanes {
+				v = math.Min(v, float64(l.EndNS))
+			}
+			return v / float64(a.WallNS)
+		})
+	}
 	if math.IsNaN(first) || math.IsInf(first, 0) || first >= 0.98 {
 		return ""
 	}

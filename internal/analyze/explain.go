@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/scaleprof/scaleprof/internal/analyze/cause"
 	"github.com/scaleprof/scaleprof/internal/analyze/memory"
@@ -190,6 +191,9 @@ func (l *loaded) fill(rows []report.Row, p *pair, f figures, division *memory.Re
 		rows[i].Detail = detail(id, p.peak)
 		if division == nil {
 			continue
+		}
+		if id == cause.WorkUser {
+			rows[i].Detail = strings.Join(division.Notes, "; ")
 		}
 		for _, part := range division.Parts {
 			if part.Cause == id {

@@ -36,6 +36,9 @@ func bytesText(b float64) string {
 
 // sourceLine shortens a file to its last two elements, as stack traces do.
 func sourceLine(file string, line int) string {
+	if file == "" || file == "?" || line <= 0 {
+		return "" // compiled at run time, or stripped
+	}
 	dir, base := filepath.Split(file)
 	return fmt.Sprintf("%s/%s:%d", filepath.Base(dir), base, line)
 }

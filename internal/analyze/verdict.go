@@ -86,6 +86,9 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 		return unclear(c, "no run was profiled, so timings alone are known")
 	}
 	groups := rank(c)
+	if own := ownCode(c); own != nil && (len(groups) == 0 || own.CoresLost > groups[0].claim()) {
+		return unclear(c, ownCodeText(own))
+	}
 	if len(groups) == 0 {
 		return unclear(c, "no cause grew beyond noise")
 	}
@@ -127,6 +130,26 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 		v.Text += fmt.Sprintf("; %s follows closely with %.2f", groups[1].top.Cause, groups[1].claim())
 	}
 	return v
+}
+
+// ownCode is the row of the program's own code where it surely takes longer, and
+// that is a large part of the loss; nil else.
+func ownCode(c *report.Comparison) *report.Row {
+	for i := range c.Rows {
+		r := &c.Rows[i]
+		if r.Cause == string(cause.WorkUser) && r.Distinguishable && r.CoresLost >= leadingShare*c.CoresLost {
+			return r
+		}
+	}
+	return nil
+}
+
+func ownCodeText(own *report.Row) string {
+	text := fmt.Sprintf("%.2f of them are the program's own code, which takes longer for the same work (%s)", own.CoresLost, own.Cause)
+	if own.Detail != "" {
+		return text + ": " + own.Detail
+	}
+	return text + ", and the samples do not say what it waits for"
 }
 
 func claims(groups []standing) float64 {
@@ -196,7 +219,9 @@ func name(c *report.Comparison, g standing) report.Verdict {
 		fmt.Fprintf(&text, ": %s", inSentence(entry.Title))
 	}
 	if g.top.Detail != "" {
-		fmt.Fprintf(&text, ", %s", g.top.Detail)
+		// The rest of it stands at the row.
+		first, _, _ := strings.Cut(g.top.Detail, "; ")
+		fmt.Fprintf(&text, ", %s", first)
 	}
 	if e := g.exp; e != nil {
 		fmt.Fprintf(&text, "; the %s gives back %.2f", e.Arm, e.EffectCores)

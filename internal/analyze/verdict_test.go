@@ -56,6 +56,14 @@ func TestJudge(t *testing.T) {
 			rows: []report.Row{row("lock/mutex", 0.9, false)}, confidence: "unclear",
 		},
 		{
+			name: "the program's own code takes longer, and nobody knows why", efficiency: 0.5, lost: 1,
+			rows: []report.Row{row("work/user", 0.6, true), row("balance/tail", 0.35, true)}, confidence: "unclear",
+		},
+		{
+			name: "own code within noise stands in nobody's way", efficiency: 0.5, lost: 1,
+			rows: []report.Row{row("work/user", 0.6, false), row("balance/tail", 0.35, true)}, cause: "balance/tail", confidence: "likely",
+		},
+		{
 			name: "the recorder and the unknown are never a verdict", efficiency: 0.5, lost: 1,
 			rows: []report.Row{row("observer/profiling", 0.6, true), row("unexplained", 0.4, true)}, confidence: "unclear",
 		},

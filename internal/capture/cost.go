@@ -92,7 +92,7 @@ func (s *session) costOf(items []item) time.Duration {
 // Bounds of the default budget: what a person waits for on a small machine,
 // and what nobody wants to exceed unasked on a large one.
 const (
-	leastBudget = 85 * time.Second
+	leastBudget = 115 * time.Second
 	mostBudget  = 10 * time.Minute
 )
 

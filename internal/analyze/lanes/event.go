@@ -117,11 +117,6 @@ const (
 	metricProcs
 )
 
-// source yields a trace's events in order, then io.EOF.
-type source interface {
-	next(*event) error
-}
-
 const (
 	markPhase  = "GC concurrent mark phase"
 	sweepRange = "GC incremental sweep"

@@ -54,12 +54,18 @@ var ErrNoWindow = errors.New("the trace holds nothing to account")
 // trace that ends early or is damaged is used as far as it goes, and the
 // Account says so; the error is then nil. It fails where nothing can be used.
 func Read(ctx context.Context, r io.Reader, in Input) (*Account, error) {
-	src, err := newPipe(r)
+	src, err := openStream(r)
 	if err != nil {
 		return nil, fmt.Errorf("reading trace: %w", err)
 	}
-	defer src.close()
 	return account(ctx, src, in)
+}
+
+// source yields a trace's events in order.
+type source interface {
+	// feed gives events to the pass until its window is closed. It returns io.EOF
+	// at the stream's end.
+	feed(context.Context, *pass) error
 }
 
 func account(ctx context.Context, src source, in Input) (*Account, error) {
@@ -68,25 +74,23 @@ func account(ctx context.Context, src source, in Input) (*Account, error) {
 	if in.Watch != nil {
 		a.watch = &watch{tell: in.Watch}
 	}
-	var ev event
-	var damage error
-	for n := 0; !a.closed; n++ {
-		if n&0xffff == 0 && ctx.Err() != nil {
-			return nil, fmt.Errorf("reading trace: %w", ctx.Err())
-		}
-		if err := src.next(&ev); err != nil {
-			if !errors.Is(err, io.EOF) {
-				damage = err
-			}
-			break
-		}
-		a.event(&ev)
-		if a.watch != nil {
-			a.watch.see(a, &ev)
-		}
+	err := src.feed(ctx, a)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("reading trace: %w", ctx.Err())
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
 	if a.watch != nil {
 		a.watch.end(a.now)
 	}
-	return a.finish(damage)
+	return a.finish(err)
+}
+
+// take is event for streams that somebody may watch.
+func (a *pass) take(ev *event) {
+	a.event(ev)
+	if a.watch != nil {
+		a.watch.see(a, ev)
+	}
 }

@@ -22,7 +22,7 @@ func BenchmarkRead(b *testing.B) {
 		name, target string
 		ops          int64
 	}{
-		{"json", "json/std", 20_000},
+		{"json", "json/std", 60_000},
 		{"spawn", "lab/goroutine-churn", 60_000},
 		{"channel", "lab/channel-handoff", 300_000},
 	} {

@@ -57,16 +57,16 @@ func (s *script) add(ev event) {
 	s.list = append(s.list, ev)
 }
 
-func (s *script) next(out *event) error {
-	if s.at == len(s.list) {
-		if s.err != nil {
-			return s.err
-		}
-		return io.EOF
+func (s *script) feed(_ context.Context, a *pass) error {
+	for s.at < len(s.list) && !a.closed {
+		ev := s.list[s.at]
+		s.at++
+		a.take(&ev)
 	}
-	*out = s.list[s.at]
-	s.at++
-	return nil
+	if s.err != nil && !a.closed {
+		return s.err
+	}
+	return io.EOF
 }
 
 // stack makes a call path from "leaf<…<root". Each function has one line and one address.
