@@ -61,6 +61,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "budget", Usage: "stop after this `TIME` at the latest (default: what six blocks need, at least 115s)"},
 		&cli.StringFlag{Name: "profiles", Usage: "`RECORDERS` of the profiled runs: cpu,mutex,block,trace,wall,allocs or none (default: all)"},
 		&cli.StringFlag{Name: "arms", Usage: "experiments: auto, none, all or a `LIST` of " + arm.Forms + " (default: auto, with --quick none)"},
+		&cli.BoolFlag{Name: "arms-combine", Usage: "run two or three arms of --arms in every combination, to share out what they recover"},
 		&cli.StringFlag{Name: "clock", Value: string(capture.ClockWall), Usage: "`CLOCK`: wall, or wall-with-startup, which has process start inside"},
 		&cli.StringFlag{Name: "seed", Usage: "`N` that the random order of runs is drawn from (default: drawn, and recorded)"},
 		&cli.StringFlag{Name: "timeout", Usage: "kill a run that takes longer than this `TIME` (default: from calibration)"},
@@ -131,11 +132,11 @@ func captureOptions(ctx context.Context, cmd *cli.Command, env *environment) (ca
 			opts.Modes = []record.Mode{record.Thread}
 		}
 	}
-	return opts, armOptions(cmd.String("arms"), &opts)
+	return opts, armOptions(cmd.String("arms"), cmd.Bool("arms-combine"), &opts)
 }
 
 // armOptions reads --arms.
-func armOptions(list string, opts *capture.Options) (err error) {
+func armOptions(list string, combine bool, opts *capture.Options) (err error) {
 	if list == "" {
 		list = "auto"
 		if opts.Quick {
@@ -150,6 +151,12 @@ func armOptions(list string, opts *capture.Options) (err error) {
 		opts.Arms, opts.AllArms = arm.All(opts.ProcsRule), true
 	default:
 		opts.Arms, err = arm.ParseList(list)
+	}
+	if err == nil && combine {
+		if opts.ArmsAuto || opts.AllArms || len(opts.Arms) == 0 {
+			return usagef("--arms-combine wants the two or three arms to combine, as in --arms gogc=400,procs=threads")
+		}
+		opts.Arms, err = arm.Combine(opts.Arms)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ func trials(groups []*group, g *group, base, peak int) []trial {
 		}
 		name := other.arm
 		switch {
-		case other.mode == g.mode && other.arm != record.Baseline:
+		case other.arm != record.Baseline && (other.mode == g.mode || ofProcesses(other.arm)):
 		case g.mode == string(record.Thread) && other.mode == string(record.Process) && other.arm == record.Baseline:
 			name = "mode=process"
 		default:
@@ -54,13 +54,46 @@ func trials(groups []*group, g *group, base, peak int) []trial {
 	return out
 }
 
+// ofProcesses says whether an arm's cells are in process mode by the arm's own doing.
+func ofProcesses(name string) bool {
+	a, err := arm.Parse(name)
+	return err == nil && slices.ContainsFunc(a.Parts, func(p arm.Part) bool { return p.Kind == arm.Mode })
+}
+
+// combined shares out what several arms recover, nil where not every combination
+// of them was run.
+func combined(ts []trial, base, peak *cell) *report.Combined {
+	byName := map[string]trial{}
+	var names []string
+	for _, t := range ts {
+		names = append(names, t.arm)
+		byName[t.arm] = t
+	}
+	single, sets := arm.Combined(names)
+	if single == nil {
+		return nil
+	}
+	slots := make([]experiment.Slots, len(sets))
+	slots[0] = experiment.Slots{Base: base.slot(), Peak: peak.slot()}
+	for i, name := range sets[1:] {
+		slots[i+1] = experiment.Slots{Base: byName[name].base.slot(), Peak: byName[name].peak.slot()}
+	}
+	s, err := experiment.Shapley(peak.Threads, slots)
+	if err != nil {
+		return nil
+	}
+	return experiment.Combined(single, s)
+}
+
 // experiments sets the effect of each arm beside what attribution says (F10).
 func (l *loaded) experiments(c *report.Comparison, groups []*group, g *group, p *pair) {
 	base, peak := p.base, p.peak
 	if len(c.Rows) == 0 {
 		return // nothing is attributed that an arm could bear out
 	}
-	for _, t := range trials(groups, g, base.Threads, peak.Threads) {
+	all := trials(groups, g, base.Threads, peak.Threads)
+	c.Combined = combined(all, base, peak)
+	for _, t := range all {
 		contrast := experiment.Contrast{
 			BaseThreads: base.Threads, PeakThreads: peak.Threads,
 			Baseline: experiment.Slots{Base: base.slot(), Peak: peak.slot()},

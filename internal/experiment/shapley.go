@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"github.com/scaleprof/scaleprof/internal/report"
 	"github.com/scaleprof/scaleprof/internal/stats"
 )
 
@@ -66,4 +67,16 @@ func shares(k int, v func(set int) float64) []float64 {
 		}
 	}
 	return phi
+}
+
+// Combined puts shares into the report's form, nil where they are not numbers.
+func Combined(arms []string, s Shares) *report.Combined {
+	out := &report.Combined{All: s.All.Value, AllCI: s.All.CI, Interaction: s.Interaction.Value, InteractionCI: s.Interaction.CI, Blocks: s.Blocks}
+	if knownValue(out.All) == nil || knownValue(out.Interaction) == nil || len(arms) != len(s.Cores) {
+		return nil
+	}
+	for i, e := range s.Cores {
+		out.Shares = append(out.Shares, report.ArmShare{Arm: arms[i], Cores: e.Value, CI: e.CI})
+	}
+	return out
 }

@@ -137,6 +137,7 @@ type Comparison struct {
 	Potential    *Potential   `json:"potential"`
 	Experiments  []Experiment `json:"experiments"`
 	Dose         *Dose        `json:"dose,omitempty"`
+	Combined     *Combined    `json:"combined,omitempty"`
 	ModeContrast *Contrast    `json:"mode_contrast,omitempty"` // the same target in the other mode
 	Notes        []string     `json:"notes,omitempty"`
 }
@@ -240,6 +241,26 @@ type Dose struct {
 	Verdict         string     `json:"verdict,omitempty"`
 	VerdictWhy      string     `json:"verdict_why,omitempty"`
 	Potential       *Potential `json:"potential,omitempty"`
+}
+
+// Combined shares out what several arms together recover, each one's share being
+// averaged over all orders of applying them (Shapley, METHOD 5.5). Cores lost.
+type Combined struct {
+	Shares []ArmShare `json:"shares"`
+	All    float64    `json:"all"` // with every arm applied; the shares add up to it
+	AllCI  Interval   `json:"all_ci"`
+	// Interaction is All less what the arms recover one at a time: negative where
+	// they remove the same loss, positive where only both together do.
+	Interaction   float64  `json:"interaction"`
+	InteractionCI Interval `json:"interaction_ci"`
+	Blocks        int      `json:"blocks"`
+}
+
+// ArmShare is one arm's part of Combined.
+type ArmShare struct {
+	Arm   string   `json:"arm"`
+	Cores float64  `json:"cores"`
+	CI    Interval `json:"ci"`
 }
 
 // Contrast compares the two modes at the same T.

@@ -104,6 +104,9 @@ func (t *textWriter) experiments(c *Comparison) {
 	if d := c.Dose; d != nil {
 		t.dose(d)
 	}
+	if c.Combined != nil {
+		t.paragraph(combinedText(c.Combined), "  ")
+	}
 	t.contrast(c)
 }
 
