@@ -61,6 +61,7 @@ func Explain(ctx context.Context, src *record.Capture, opt Options) (*report.Rep
 	}
 	have := fileSet(r.Files)
 	for i, e := range pairs {
+		r.Comparisons[i].Quote = report.Quote(r, &r.Comparisons[i])
 		r.Comparisons[i].Verdict.Evidence = evidence(r.Comparisons[i].Verdict.Evidence, e, have)
 	}
 	if !m.Complete {

@@ -134,6 +134,7 @@ type Comparison struct {
 	CPUPerOp     []CPURow     `json:"cpu_per_op,omitempty"`
 	Narrative    []string     `json:"narrative,omitempty"` // GC, allocator and scheduler between base and peak
 	Verdict      Verdict      `json:"verdict"`
+	Quote        string       `json:"quote,omitempty"` // the comparison in sentences that stand by themselves
 	Potential    *Potential   `json:"potential"`
 	Experiments  []Experiment `json:"experiments"`
 	Dose         *Dose        `json:"dose,omitempty"`

@@ -108,6 +108,9 @@ func (t *textWriter) experiments(c *Comparison) {
 		t.paragraph(combinedText(c.Combined), "  ")
 	}
 	t.contrast(c)
+	if c.Quote != "" && c.Mode == "thread" {
+		t.paragraph("To quote: "+c.Quote, "  ")
+	}
 }
 
 // contrast sets process mode beside thread mode, once for both.
