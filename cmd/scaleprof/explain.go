@@ -85,6 +85,9 @@ func explain(ctx context.Context, env *environment, dir string, opt analyze.Opti
 	if files {
 		opt.OutDir = filepath.Join(dir, record.OutDir)
 	}
+	if self, err := os.Executable(); err == nil {
+		opt.Self = self
+	}
 	r, err := analyze.Explain(ctx, c, opt)
 	var pair *analyze.PairError
 	if errors.As(err, &pair) {

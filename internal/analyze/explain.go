@@ -17,6 +17,7 @@ import (
 type Options struct {
 	From, To int    // the T to compare; 0 for the default pair
 	OutDir   string // where annotated profiles are written; "" writes none
+	Self     string // the program that explains: it ran the built-in workloads, if it is the same still
 }
 
 // Explain is the whole way from a capture to its report.
@@ -84,7 +85,7 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 		return nil, nil
 	}
 	var division *memory.Result
-	p.split, division = l.splitUser(ctx, &p, groups, g)
+	p.split, division = l.splitUser(ctx, &p, groups, g, opt.Self)
 	f := p.figures(identity(len(p.baseWall)), identity(len(p.baseRows)), identity(len(p.peakRows)))
 	c := &report.Comparison{
 		Target: g.target, Mode: g.mode, Arm: g.arm, Base: base.Threads, Peak: peak.Threads, Unit: unitOf(peak),

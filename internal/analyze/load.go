@@ -24,6 +24,8 @@ type loaded struct {
 	byID     map[string]*cell
 	paths    pathTable
 	ceiling  ceiling
+	sums     map[string]string // of binaries, by path
+	warned   map[string]bool   // what is said once
 	warnings []report.Warning
 }
 
@@ -32,7 +34,7 @@ type loaded struct {
 // costs its run a warning and no more.
 func load(ctx context.Context, src *record.Capture) (*loaded, error) {
 	m := src.Manifest
-	l := &loaded{manifest: m, byID: map[string]*cell{}, paths: pathTable{}, ceiling: ceilingOf(m.Ceiling)}
+	l := &loaded{manifest: m, byID: map[string]*cell{}, paths: pathTable{}, sums: map[string]string{}, warned: map[string]bool{}, ceiling: ceilingOf(m.Ceiling)}
 	for _, w := range append(append([]record.Warning(nil), m.Warnings...), src.Warnings...) {
 		l.warnings = append(l.warnings, report.Warning{ID: w.ID, Text: w.Text, Run: w.Run})
 	}

@@ -13,13 +13,13 @@ import (
 
 // splitUser divides the growth of work/user from base to peak into what the
 // machine loses by itself, contended lines, bandwidth and the code's own.
-func (l *loaded) splitUser(ctx context.Context, p *pair, groups []*group, g *group) (userSplit, *memory.Result) {
+func (l *loaded) splitUser(ctx context.Context, p *pair, groups []*group, g *group, self string) (userSplit, *memory.Result) {
 	base, peak := p.base.userSamples(), p.peak.userSamples()
 	if base == nil || peak == nil {
 		return nil, nil
 	}
 	in := memory.Input{
-		Base: base, Peak: peak, SampleNS: p.peak.sampleNS(), Binary: l.binary(g.target),
+		Base: base, Peak: peak, SampleNS: p.peak.sampleNS(), Binary: l.binary(g.target, self),
 		ALULoss:       l.ceiling.certainLoss(kernelALU, p.base.Threads, p.peak.Threads),
 		MemoryLoss:    l.memoryLoss(p.base.Threads, p.peak.Threads),
 		ProcessGrowth: math.NaN(),
@@ -120,14 +120,4 @@ func sumNS(samples []memory.Sample) float64 {
 		sum += float64(s.NS)
 	}
 	return sum
-}
-
-// binary is the file that ran a target, "" where the capture does not say.
-func (l *loaded) binary(target string) string {
-	for _, t := range l.manifest.Plan.Targets {
-		if t.Name == target {
-			return t.Binary
-		}
-	}
-	return ""
 }

@@ -146,8 +146,10 @@ func newSession(opts *Options) *session {
 			Quick: opts.Quick, Seed: opts.Seed,
 		},
 	}
+	sums := make(map[string]string)
 	for i := range opts.Targets {
 		t := &opts.Targets[i]
+		sumBinary(&t.Record, sums)
 		s.m.Plan.Targets = append(s.m.Plan.Targets, t.Record)
 		s.targets[t.Record.Name] = t
 		for module, version := range t.Libraries {
@@ -159,6 +161,20 @@ func newSession(opts *Options) *session {
 	}
 	s.environmentWarnings()
 	return s
+}
+
+// sumBinary notes what the binary of a target is, so that its instructions are
+// not looked for in another one later. One that cannot be read has no sum.
+func sumBinary(t *record.Target, sums map[string]string) {
+	if t.Binary == "" || t.BinarySum != "" {
+		return
+	}
+	sum, known := sums[t.Binary]
+	if !known {
+		sum, _ = record.SumFile(t.Binary)
+		sums[t.Binary] = sum
+	}
+	t.BinarySum = sum
 }
 
 // makeCells turns the plan into cells. Targets that the pilot dropped have none.

@@ -70,14 +70,15 @@ type Plan struct {
 
 // Target is what is run.
 type Target struct {
-	Name   string            `json:"name"` // json/sonic, bench/<pkg>.<Benchmark>, exec/<name>, import/<name>
-	Kind   string            `json:"kind"` // workload, bench, exec, import
-	Params map[string]string `json:"params,omitempty"`
-	Ops    int64             `json:"ops"` // total operations, the same at every T
-	Warm   int64             `json:"warm"`
-	Unit   string            `json:"unit,omitempty"`   // of one operation, for the report: "op"
-	Binary string            `json:"binary,omitempty"` // absolute path of the file that ran, for looking at its instructions
-	Notes  []string          `json:"notes,omitempty"`  // said in the report: which grain, which fallback
+	Name      string            `json:"name"` // json/sonic, bench/<pkg>.<Benchmark>, exec/<name>, import/<name>
+	Kind      string            `json:"kind"` // workload, bench, exec, import
+	Params    map[string]string `json:"params,omitempty"`
+	Ops       int64             `json:"ops"` // total operations, the same at every T
+	Warm      int64             `json:"warm"`
+	Unit      string            `json:"unit,omitempty"`       // of one operation, for the report: "op"
+	Binary    string            `json:"binary,omitempty"`     // absolute path of the file that ran, for looking at its instructions
+	BinarySum string            `json:"binary_sum,omitempty"` // its SHA-256 when it ran, hex
+	Notes     []string          `json:"notes,omitempty"`      // said in the report: which grain, which fallback
 }
 
 // Toolchain says what built and ran the workload.
