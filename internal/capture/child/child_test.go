@@ -309,7 +309,7 @@ func TestFaults(t *testing.T) {
 		{"panic", thread("test/panic", 2, 100), "panicked: assignment to entry in nil map (at "},
 		{"panic in warm-up", thread("test/warm-panic", 2, 100), "test/warm-panic: warming up: worker "},
 		{"goexit", thread("test/goexit", 2, 100), "ended before its work was done"},
-		{"too few operations", thread("test/lazy", 2, 100), "did 1 of its 50 operations"},
+		{"too few operations", thread("test/lazy", 2, 100), "the workers did 2 of 100 operations"},
 		{"wrong result", thread("test/late-fault", 2, 100), "test/late-fault: operation 7: wrong result"},
 		{"unknown workload", thread("test/none", 2, 100), "unknown workload"},
 		{"unknown parameter", bad, `has no parameter "colour"`},

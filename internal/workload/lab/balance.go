@@ -34,11 +34,11 @@ const (
 func newRounds(alone bool) maker {
 	return func(p workload.Params) (workload.Instance, error) {
 		build := func(spans []span) *roundPlan {
-			own := append([]span(nil), spans...)
+			own := unionOf(spans)
 			return &roundPlan{
 				barrier: newBarrier(len(spans)),
 				spans:   own,
-				rounds:  max(1, union(own).len()/roundOps),
+				rounds:  max(1, own.len()/roundOps),
 			}
 		}
 		return &rounds{alone: alone, meet: newMeeting(p.Workers, build)}, nil
@@ -85,7 +85,7 @@ type skewed struct {
 	noClose
 	total int64
 	deal  bool
-	meet  *meeting[span]
+	meet  *meeting[union]
 }
 
 func newSkewed(deal bool) maker {
@@ -94,21 +94,21 @@ func newSkewed(deal bool) maker {
 		if total == 0 {
 			total = p.Ops
 		}
-		return &skewed{total: max(total, 1), deal: deal, meet: newMeeting(p.Workers, union)}, nil
+		return &skewed{total: max(total, 1), deal: deal, meet: newMeeting(p.Workers, unionOf)}, nil
 	}
 }
 
 func (s *skewed) Work(w int, lo, hi int64) workload.Tally {
-	step := int64(1)
+	all, first, step := union{{lo, hi}}, int64(0), int64(1)
 	if s.deal {
-		all := s.meet.meet(w, lo, hi)
-		lo, hi, step = all.lo+int64(w), all.hi, int64(len(s.meet.spans))
+		all = s.meet.meet(w, lo, hi)
+		first, step = int64(w), int64(len(all))
 	}
 	var t workload.Tally
-	for i := lo; i < hi; i += step {
+	all.each(first, step, func(i int64) {
 		t.Sum += s.op(i)
 		t.Ops++
-	}
+	})
 	return t
 }
 
@@ -130,8 +130,8 @@ type feed struct {
 }
 
 type request struct {
-	span span
-	to   chan []uint64
+	all union
+	to  chan []uint64
 }
 
 const (
@@ -145,7 +145,7 @@ func newFeed(p workload.Params) (workload.Instance, error) {
 	f := &feed{asked: make(chan request)}
 	f.meet = newMeeting(p.Workers, func(spans []span) chan []uint64 {
 		to := make(chan []uint64, 2*len(spans))
-		f.asked <- request{union(spans), to}
+		f.asked <- request{unionOf(spans), to}
 		return to
 	})
 	f.stopped.Go(func() {
@@ -158,13 +158,14 @@ func newFeed(p workload.Params) (workload.Instance, error) {
 
 func makeItems(r request) {
 	defer close(r.to)
-	for lo := r.span.lo; lo < r.span.hi; lo += feedBatch {
-		n := min(feedBatch, r.span.hi-lo)
-		batch := make([]uint64, n)
-		for k := range batch {
-			batch[k] = makeItem(lo + int64(k))
+	for _, s := range r.all {
+		for lo := s.lo; lo < s.hi; lo += feedBatch {
+			batch := make([]uint64, min(feedBatch, s.hi-lo))
+			for k := range batch {
+				batch[k] = makeItem(lo + int64(k))
+			}
+			r.to <- batch
 		}
-		r.to <- batch
 	}
 }
 

@@ -48,7 +48,7 @@ func sums(t *testing.T, w workload.Workload, workers int, warm, ops int64) workl
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := phase(in, workers, 0, warm); got.Ops != warm {
+	if got := warmUp(in, workers, 0, ops, warm); got.Ops != warm {
 		t.Errorf("warm-up did %d operations, not %d", got.Ops, warm)
 	}
 	tally := phase(in, workers, 0, ops)

@@ -208,7 +208,7 @@ func child(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	phase(in, c.Workers, c.Lo, c.Lo+(c.Hi-c.Lo)/20)
+	warmUp(in, c.Workers, c.Lo, c.Hi, (c.Hi-c.Lo)/20)
 	runtime.GC()
 	if c.Profile != "" {
 		f, err := os.Create(c.Profile)
@@ -267,13 +267,23 @@ func machine() (busy, steal int64) {
 
 // phase runs all workers over [lo, hi) as the harness does.
 func phase(in workload.Instance, workers int, lo, hi int64) workload.Tally {
+	return shared(in, workers, lo, hi, hi-lo)
+}
+
+// warmUp runs the first n operations, as the harness does: each worker the first
+// ones of its own share of [lo, hi), so that their ranges do not touch.
+func warmUp(in workload.Instance, workers int, lo, hi, n int64) workload.Tally {
+	return shared(in, workers, lo, hi, n)
+}
+
+func shared(in workload.Instance, workers int, lo, hi, n int64) workload.Tally {
 	tallies := make([]padded[workload.Tally], workers)
-	all := span{lo, hi}
+	all, first := span{lo, hi}, span{0, n}
 	var done sync.WaitGroup
 	for w := range workers {
 		done.Go(func() {
 			s := all.part(int64(w), int64(workers))
-			tallies[w].value = in.Work(w, s.lo, s.hi)
+			tallies[w].value = in.Work(w, s.lo, s.lo+first.part(int64(w), int64(workers)).len())
 		})
 	}
 	done.Wait()

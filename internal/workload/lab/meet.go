@@ -13,15 +13,29 @@ func (s span) part(k, n int64) span {
 	return span{s.lo + s.len()*k/n, s.lo + s.len()*(k+1)/n}
 }
 
-// union is the smallest range that holds all of them, given that the workers'
-// ranges are one range cut into pieces.
-func union(spans []span) span {
-	all := spans[0]
-	for _, s := range spans[1:] {
-		all.lo = min(all.lo, s.lo)
-		all.hi = max(all.hi, s.hi)
+// union is the operations of several spans, one after the other: in the warm-up
+// the workers' spans do not touch.
+type union []span
+
+func unionOf(spans []span) union { return append(union(nil), spans...) }
+
+func (u union) len() int64 {
+	var n int64
+	for _, s := range u {
+		n += s.len()
 	}
-	return all
+	return n
+}
+
+// each calls f with every step-th operation, from the first-th on.
+func (u union) each(first, step int64, f func(i int64)) {
+	skip := first
+	for _, s := range u {
+		for ; skip < s.len(); skip += step {
+			f(s.lo + skip)
+		}
+		skip -= s.len()
+	}
 }
 
 // meeting builds the state that belongs to one phase, the warm-up or the
