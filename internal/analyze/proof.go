@@ -16,6 +16,9 @@ const (
 	// alone is the part of what the profiles give to all that a broad arm tests
 	// which one group must carry for the arm to be a test of that group.
 	alone = 0.8
+	// partOfEffect is the part of a broad arm's effect that the profiles must give to the
+	// group: of what only the arm shows, it cannot be said whose it is.
+	partOfEffect = 0.5
 )
 
 // experimentOn is the experiment that says most about a group: one that proves it,
@@ -80,7 +83,7 @@ func testsGroup(c *report.Comparison, e *report.Experiment, group string) bool {
 			}
 		}
 	}
-	return all > 0 && own >= alone*all
+	return all > 0 && own >= alone*all && own >= partOfEffect*e.EffectCores
 }
 
 // underCeiling keeps a promise within what the machine gives to code that shares

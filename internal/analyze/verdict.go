@@ -39,7 +39,7 @@ type standing struct {
 	group string
 	cores float64 // attributed
 	top   *report.Row
-	sure  bool // some row of it is distinguishable from noise
+	sure  bool // it, or some row of it, is distinguishable from noise
 	exp   *report.Experiment
 }
 
@@ -178,6 +178,14 @@ func rank(c *report.Comparison) []standing {
 			g.top = r
 		}
 		g.sure = g.sure || r.Distinguishable && r.CoresLost > 0
+	}
+	// A group's rows take from one another as runs differ, so their sum is known better than
+	// each. That something lost cores is established by then: what is asked is whether this group
+	// did, which its own interval says.
+	for i := range c.Groups {
+		if g := byGroup[c.Groups[i].Group]; g != nil && c.Groups[i].CoresLostCI != nil && c.Groups[i].CoresLostCI[0] > 0 {
+			g.sure = true
+		}
 	}
 	for name, g := range byGroup {
 		g.exp = experimentOn(c, name)

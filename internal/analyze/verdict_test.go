@@ -20,7 +20,7 @@ func row(id string, cores float64, sure bool) report.Row {
 }
 
 // broad is what T processes in place of T goroutines test.
-var broad = []string{"lock", "gc", "sched", "alloc", "memory/contended-line", "balance/serial", "balance/queue"}
+var broad = []string{"lock", "gc", "sched", "alloc", "memory/contended-line", "balance/serial", "balance/queue", "io/sleep"}
 
 func TestJudge(t *testing.T) {
 	tests := []struct {
@@ -30,6 +30,7 @@ func TestJudge(t *testing.T) {
 		ci         report.Interval
 		rows       []report.Row
 		exps       []report.Experiment
+		groups     []report.Group
 		gates      []report.Gate
 		cause      string // "" for none
 		confidence string
@@ -145,6 +146,23 @@ func TestJudge(t *testing.T) {
 			rows: []report.Row{row("lock/mutex", 0.5, true), row("memory/bandwidth", 0.49, true)}, cause: "lock/mutex", confidence: "unclear",
 		},
 		{
+			name: "a group whose sum is sure, though no row of it is", efficiency: 0.5, lost: 1,
+			rows:   []report.Row{row("os/throttled", 0.77, false), row("os/neighbour", 0.22, false)},
+			groups: []report.Group{{Group: "os", CoresLost: 0.99, CoresLostCI: &[2]float64{0.85, 1.16}}},
+			cause:  "os/throttled", confidence: "likely",
+		},
+		{
+			name: "a group whose sum may be nothing", efficiency: 0.5, lost: 1,
+			rows:   []report.Row{row("gc/mark", 0.77, false)},
+			groups: []report.Group{{Group: "gc", CoresLost: 0.77, CoresLostCI: &[2]float64{-0.1, 1.6}}}, confidence: "unclear",
+		},
+		{
+			name: "what only a broad arm shows is not given to the one group with a trace of it", efficiency: 0.5, lost: 1,
+			rows:  []report.Row{row("net/poll", 0.82, true), row("sched/preempt", 0.004, true)},
+			exps:  []report.Experiment{{Arm: "mode=process", Tests: broad, EffectCores: 0.93, EffectCI: &[2]float64{0.9, 1.3}, Verdict: "unexplained"}},
+			cause: "net/poll", confidence: "likely",
+		},
+		{
 			name: "a loss in many small parts", efficiency: 0.5, lost: 1,
 			rows: []report.Row{
 				row("lock/mutex", 0.22, true), row("memory/bandwidth", 0.2, true), row("alloc/malloc", 0.2, true), row("io/syscall", 0.2, true),
@@ -153,7 +171,7 @@ func TestJudge(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &report.Comparison{Base: 1, Peak: 2, Efficiency: tt.efficiency, CoresLost: tt.lost, CoresLostCI: tt.ci, Rows: tt.rows, Experiments: tt.exps}
+			c := &report.Comparison{Base: 1, Peak: 2, Efficiency: tt.efficiency, CoresLost: tt.lost, CoresLostCI: tt.ci, Rows: tt.rows, Groups: tt.groups, Experiments: tt.exps}
 			v := judge(c, tt.gates)
 			got := ""
 			if v.Cause != nil {

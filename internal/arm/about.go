@@ -47,7 +47,7 @@ func (p Part) about() About {
 		a.Confound = "every allocation is fresh memory: page faults, zeroing by the kernel and cache misses replace the collector's cost; gogc doses are the cleaner test"
 	case Mode:
 		a.Changes = "T processes with one worker and one P each instead of T goroutines in one process"
-		a.Tests = []string{"lock", "gc", "sched", "alloc", "memory/contended-line", "balance/serial", "balance/queue"}
+		a.Tests = []string{"lock", "gc", "sched", "alloc", "memory/contended-line", "balance/serial", "balance/queue", "io/sleep"}
 		a.Confound = "each process has a small heap of its own (more collections in all) and the collector works differently at one P; what remains is the machine, the system and the small heaps"
 	case Procs:
 		if p.Value == "threads" {
