@@ -73,6 +73,7 @@ func load(ctx context.Context, src *record.Capture) (*loaded, error) {
 	for _, c := range l.cells {
 		c.finish()
 	}
+	l.drift()
 	return l, nil
 }
 
