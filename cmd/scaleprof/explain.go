@@ -28,6 +28,7 @@ func explainCommand(env *environment) *cli.Command {
 			&cli.IntFlag{Name: "from", Usage: "compare from this `T`"},
 			&cli.IntFlag{Name: "to", Usage: "compare to this `T`"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "text", Usage: strings.Join(report.Formats(), ", ")},
+			&cli.BoolFlag{Name: "brief", Usage: "text without the details: what ends a capture"},
 			&cli.StringFlag{Name: "cause", Usage: "print the catalogue's entry of a cause `ID`"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write to `FILE`, - for stdout"},
 			&cli.BoolFlag{Name: "no-files", Usage: "do not write annotated profiles to out/"},
@@ -43,6 +44,9 @@ func explainCommand(env *environment) *cli.Command {
 			if !report.Known(format) {
 				return usagef("unknown format %q; there are %s", format, strings.Join(report.Formats(), ", "))
 			}
+			if cmd.Bool("brief") && format != "text" {
+				return usagef("--brief is of the text; --format %s is whole", format)
+			}
 			dir, err := captureDir(cmd.Args().Slice())
 			if err != nil {
 				return err
@@ -54,7 +58,7 @@ func explainCommand(env *environment) *cli.Command {
 			if err != nil {
 				return err
 			}
-			return render(env, r, format, cmd.String("output"))
+			return render(env, r, format, cmd.String("output"), cmd.Bool("brief"))
 		},
 	}
 }
@@ -101,12 +105,14 @@ func explain(ctx context.Context, env *environment, dir string, opt analyze.Opti
 }
 
 // render writes a report where the user wants it. A file appears whole or not at all.
-func render(env *environment, r *report.Report, format, output string) error {
+func render(env *environment, r *report.Report, format, output string, brief bool) error {
 	if output == "" || output == "-" {
-		return report.Write(env.Stdout, r, format, textOptions(env, env.Stdout))
+		opt := textOptions(env, env.Stdout)
+		opt.Brief = brief
+		return report.Write(env.Stdout, r, format, opt)
 	}
 	return writeFile(output, func(w io.Writer) error {
-		return report.Write(w, r, format, report.TextOptions{})
+		return report.Write(w, r, format, report.TextOptions{Brief: brief})
 	})
 }
 

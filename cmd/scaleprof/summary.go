@@ -5,6 +5,7 @@ import (
 
 	"github.com/scaleprof/scaleprof/internal/analyze"
 	"github.com/scaleprof/scaleprof/internal/record"
+	"github.com/scaleprof/scaleprof/internal/report"
 )
 
 // summarise ends `scaleprof capture` with the explanation of what it captured.
@@ -13,7 +14,9 @@ func summarise(ctx context.Context, env *environment, dir string) error {
 	if err != nil {
 		return err
 	}
-	return render(env, r, "text", "")
+	opt := textOptions(env, env.Stdout)
+	opt.Brief = true
+	return report.Text(env.Stdout, r, opt)
 }
 
 // chooseArms names the arms that test the top causes of a capture so far.

@@ -9,10 +9,7 @@ import (
 
 // CauseText prints one entry of the catalogue for a terminal.
 func CauseText(w io.Writer, e cause.Entry, opt TextOptions) error {
-	t := &textWriter{w: w, opt: opt, notes: &footnotes{}}
-	if t.opt.Width <= 0 {
-		t.opt.Width = 80
-	}
+	t := newTextWriter(w, opt)
 	t.printf("%s: %s\n", t.bold(string(e.ID)), e.Title)
 	section := func(title, body string) {
 		if body != "" {

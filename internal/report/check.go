@@ -12,10 +12,7 @@ type Line struct{ Label, Text string }
 
 // Lines writes labelled lines as text.
 func Lines(w io.Writer, title string, lines []Line, opt TextOptions) error {
-	t := &textWriter{w: w, opt: opt, notes: &footnotes{}}
-	if t.opt.Width <= 0 {
-		t.opt.Width = 80
-	}
+	t := newTextWriter(w, opt)
 	t.paragraph(cleanText(title), "")
 	for _, l := range lines {
 		s := cleanText(l.Text)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // The curve is curveRows lines of plot, an axis, the T below it and a legend.
@@ -260,7 +259,7 @@ func (p *plot) legend(g glyphs, width int) string {
 		if out != strings.Repeat(" ", curveMargin) {
 			s = g.gap + s
 		}
-		if utf8.RuneCountInString(out+s) <= width {
+		if columns(out+s) <= width {
 			out += s
 		}
 	}

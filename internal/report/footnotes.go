@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // footnotes numbers the findings about cells, each kind once over all tables,
 // with the text of the cell that showed it first.
@@ -10,9 +14,9 @@ type footnotes struct {
 	at    map[string]int
 }
 
-// marks returns the footnote marks of a cell, " [1][2]", numbering new ones.
+// marks returns the footnote marks of a cell, "[1][2]", numbering new ones.
 func (f *footnotes) marks(gates []Gate) string {
-	out := ""
+	var numbers []int
 	for _, g := range gates {
 		if f.at == nil {
 			f.at = map[string]int{}
@@ -25,23 +29,12 @@ func (f *footnotes) marks(gates []Gate) string {
 			f.at[g.ID] = n
 		}
 		f.cells[n-1]++
-		out += fmt.Sprintf("[%d]", n)
+		numbers = append(numbers, n)
 	}
-	if out != "" {
-		out = " " + out
+	slices.Sort(numbers)
+	var b strings.Builder
+	for _, n := range numbers {
+		fmt.Fprintf(&b, "[%d]", n)
 	}
-	return out
-}
-
-func (t *textWriter) footnotes() {
-	if len(t.notes.texts) == 0 {
-		return
-	}
-	t.printf("\n")
-	for i, s := range t.notes.texts {
-		if n := t.notes.cells[i]; n > 1 {
-			s += fmt.Sprintf("; %d cells in all, each with figures of its own in --format json", n)
-		}
-		t.paragraph(fmt.Sprintf("[%d] %s", i+1, s), "  ")
-	}
+	return b.String()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 )
 
 // Wall renders nanoseconds with three digits.
@@ -84,12 +83,11 @@ func pathLine(s Stack, width int) string {
 	}
 	out := ""
 	for i, p := range parts {
-		next := out
+		next := out + p
 		if i > 0 {
-			next += " < "
+			next = out + " < " + p
 		}
-		next += p
-		if utf8.RuneCountInString(next) > width {
+		if columns(next) > width {
 			break
 		}
 		out = next
@@ -107,39 +105,4 @@ func internalFrame(f string) bool {
 		}
 	}
 	return false
-}
-
-// clip cuts text to width columns, with an ellipsis where something is lost.
-func clip(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:max(0, width-1)]) + "…"
-}
-
-// wrap breaks text into lines of at most width columns, each behind indent.
-func wrap(text, indent string, width int) string {
-	var b strings.Builder
-	col := 0
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-			b.WriteString(indent)
-			col = utf8.RuneCountInString(indent)
-		case col+1+n > width:
-			b.WriteString("\n" + indent)
-			col = utf8.RuneCountInString(indent)
-		default:
-			b.WriteByte(' ')
-			col++
-		}
-		b.WriteString(word)
-		col += n
-	}
-	if col > 0 {
-		b.WriteByte('\n')
-	}
-	return b.String()
 }

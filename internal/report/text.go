@@ -3,10 +3,10 @@ package report
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/mattn/go-runewidth"
 )
 
 // TextOptions say what the terminal can show.
@@ -14,21 +14,27 @@ type TextOptions struct {
 	Width int  // columns; 0 means 80
 	Color bool // only ever true on a terminal without NO_COLOR
 	ASCII bool // no characters beyond ASCII
+	Brief bool // verdicts and tables only: what ends a capture
 }
 
-// Text writes the report for a person at a terminal: per target the verdict
-// first, then the figures that carry it, then the details.
+// Text writes the report for a person at a terminal. The verdicts of all targets
+// come first, as they are what one came for; then for each target the tables
+// that carry them and, unless brief, the details; last what holds for all.
 func Text(w io.Writer, r *Report, opt TextOptions) error {
 	r = cleaned(r)
-	t := &textWriter{w: w, opt: opt, notes: &footnotes{}}
-	if t.opt.Width <= 0 {
-		t.opt.Width = 80
-	}
+	t := newTextWriter(w, opt)
 	t.host(r)
-	for _, target := range targets(r) {
+	all := targets(r)
+	for _, target := range all {
+		t.verdicts(r, target)
+	}
+	for _, target := range all {
 		t.target(r, target)
 	}
 	t.footnotes()
+	if !opt.Brief {
+		t.remarks(r)
+	}
 	t.files(r)
 	t.warnings(r)
 	return t.err
@@ -41,22 +47,38 @@ type textWriter struct {
 	err   error
 }
 
+func newTextWriter(w io.Writer, opt TextOptions) *textWriter {
+	if opt.Width <= 0 {
+		opt.Width = 80
+	}
+	return &textWriter{w: w, opt: opt, notes: &footnotes{}}
+}
+
 func (t *textWriter) printf(format string, args ...any) {
 	if t.err == nil {
-		_, t.err = fmt.Fprint(t.w, t.plain(fmt.Sprintf(format, args...)))
+		_, t.err = io.WriteString(t.w, t.plain(fmt.Sprintf(format, args...)))
 	}
 }
 
-// plain replaces what an ASCII terminal cannot show.
+// plain replaces what an ASCII terminal cannot show, column by column.
 func (t *textWriter) plain(s string) string {
-	if !t.opt.ASCII {
+	if !t.opt.ASCII || plainText(strings.ReplaceAll(s, "\n", "")) {
 		return s
 	}
-	return strings.NewReplacer("µ", "u", "…", ".", "×", "x", "→", "->", "–", "-", "±", "+-").Replace(s)
+	s = strings.NewReplacer("µ", "u", "…", ".", "×", "x", "→", ">", "–", "-", "±", "~").Replace(s)
+	var b strings.Builder
+	for _, r := range s {
+		if r < 0x80 {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Repeat("?", (&runewidth.Condition{}).RuneWidth(r)))
+	}
+	return b.String()
 }
 
 func (t *textWriter) paint(s string, colors ...text.Color) string {
-	if !t.opt.Color {
+	if !t.opt.Color || s == "" {
 		return s
 	}
 	return text.Colors(colors).Sprint(s)
@@ -65,9 +87,26 @@ func (t *textWriter) paint(s string, colors ...text.Color) string {
 func (t *textWriter) bold(s string) string { return t.paint(s, text.Bold) }
 func (t *textWriter) dim(s string) string  { return t.paint(s, text.Faint) }
 
-func (t *textWriter) heading(s string) { t.printf("\n%s\n", t.bold(s)) }
+// heading begins a section.
+func (t *textWriter) heading(s string) {
+	t.printf("\n")
+	t.painted(wrap(s, "", t.opt.Width), text.Bold)
+}
 
 func (t *textWriter) paragraph(s, indent string) { t.printf("%s", wrap(s, indent, t.opt.Width)) }
+
+// item is a paragraph whose first line stands out to the left.
+func (t *textWriter) item(s, indent string) {
+	t.printf("%s", hang(s, indent, indent+"  ", t.opt.Width))
+}
+
+// painted prints lines in a colour of their own each, so that one that is cut
+// out of the text keeps it.
+func (t *textWriter) painted(lines string, colors ...text.Color) {
+	for line := range strings.Lines(lines) {
+		t.printf("%s\n", t.paint(strings.TrimSuffix(line, "\n"), colors...))
+	}
+}
 
 func (t *textWriter) host(r *Report) {
 	h := r.Host
@@ -107,121 +146,39 @@ func targets(r *Report) []string {
 	return out
 }
 
-func (t *textWriter) target(r *Report, target string) {
-	t.printf("\n%s\n", t.paint(target, text.Bold, text.Underline))
+// comparisons are those of a target, in order.
+func comparisons(r *Report, target string) []*Comparison {
+	var out []*Comparison
 	for i := range r.Comparisons {
 		if c := &r.Comparisons[i]; c.Target == target {
-			t.verdict(r, c)
+			out = append(out, c)
 		}
 	}
+	return out
+}
+
+// target prints what carries the verdicts of one target.
+func (t *textWriter) target(r *Report, target string) {
 	t.speedups(r, target)
-	for i := range r.Comparisons {
-		if c := &r.Comparisons[i]; c.Target == target {
+	all := comparisons(r, target)
+	for i, c := range all {
+		if i == 0 || !t.opt.Brief {
 			t.statement(c)
 		}
 	}
-}
-
-// verdict is the sentence that a reader came for.
-func (t *textWriter) verdict(r *Report, c *Comparison) {
-	head := fmt.Sprintf("%s mode, T=%d to T=%d: %s efficiency", c.Mode, c.Base, c.Peak, percent(c.Efficiency))
-	if iv := percentRange(c.EfficiencyCI); iv != "" {
-		head += " (" + iv + ")"
-	}
-	head += fmt.Sprintf(", %s of %d cores lost", cores(c.CoresLost), c.Peak)
-	t.paragraph(head, "  ")
-	color := text.FgYellow
-	switch {
-	case c.Verdict.Cause != nil && c.Verdict.Confidence == "proven":
-		color = text.FgRed
-	case c.Verdict.Cause == nil && c.Verdict.Confidence != "unclear":
-		color = text.FgGreen
-	}
-	label := c.Verdict.Confidence + ": "
-	if c.Verdict.Cause == nil {
-		label = ""
-	}
-	for line := range strings.Lines(wrap(label+c.Verdict.Text, "    ", t.opt.Width)) {
-		t.printf("%s\n", t.paint(strings.TrimSuffix(line, "\n"), color))
-	}
-	if c.Potential != nil {
-		s := fmt.Sprintf("without it: %s efficiency", percent(c.Potential.WithoutCauseEfficiency))
-		if iv := percentRange(c.Potential.CI); iv != "" {
-			s += " (" + iv + ")"
+	shown := map[string]bool{} // causes and details that another mode has shown
+	for _, c := range all {
+		if !t.opt.Brief {
+			t.paths(c, shown)
 		}
-		t.paragraph(s+", from "+c.Potential.From, "    ")
+		t.experiments(c)
 	}
-	if c.Verdict.Advice != "" {
-		t.paragraph("try: "+c.Verdict.Advice, "    ")
-	}
-	for _, e := range c.Verdict.Evidence {
-		// A command is never broken: it is there to be copied.
-		t.printf("    see: %s\n", inCapture(r, e))
-	}
-}
-
-// files names the outputs that a reader opens first, and says where the rest is.
-func (t *textWriter) files(r *Report) {
-	if len(r.Files) == 0 {
-		return
-	}
-	t.heading("Files")
-	shown := 0
-	for _, f := range r.Files {
-		if f.Kind == "loss" {
-			t.printf("  %s\n", inCapture(r, f.OpenWith))
-			shown++
+	if len(all) > 0 && !t.opt.Brief {
+		if len(all[0].Narrative) > 0 {
+			t.heading("Collector, allocator and scheduler: " + target + ", " + all[0].Mode + " mode")
+		}
+		for _, n := range all[0].Narrative {
+			t.item(n, "  ")
 		}
 	}
-	if more := len(r.Files) - shown; more > 0 {
-		t.paragraph(fmt.Sprintf("and %d more profiles (cpu, slots, blame, mutex, block, wall) in %s", more, inCapture(r, "out/")), "  ")
-	}
-}
-
-func (t *textWriter) warnings(r *Report) {
-	if len(r.Warnings) == 0 {
-		return
-	}
-	t.heading("Warnings")
-	seen := map[string]bool{}
-	shown := 0
-	for _, w := range r.Warnings {
-		if seen[w.Text] {
-			continue
-		}
-		seen[w.Text] = true
-		if shown++; shown > maxWarnings {
-			continue
-		}
-		t.paragraph("- "+w.Text, "  ")
-	}
-	if shown > maxWarnings {
-		t.printf("  and %d more; --format json has them all\n", shown-maxWarnings)
-	}
-}
-
-const maxWarnings = 8
-
-// inCapture makes the files of a command those of the capture as the user named
-// it, so that the command can be pasted where scaleprof ran.
-func inCapture(r *Report, command string) string {
-	if r.Capture == "" {
-		return command
-	}
-	fields := strings.Split(command, " ")
-	for i, f := range fields {
-		if strings.HasPrefix(f, "out/") || strings.HasPrefix(f, "runs/") {
-			fields[i] = shellQuote(filepath.Join(r.Capture, f))
-		}
-	}
-	return strings.Join(fields, " ")
-}
-
-func shellQuote(s string) string {
-	if strings.IndexFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("/._-+=:@%,", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

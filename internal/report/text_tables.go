@@ -2,46 +2,120 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// newTable is a table without lines, as Go's own tools print them.
-func newTable(indent string) table.Writer {
+// column of a table. A table that is too wide loses the columns of the highest
+// spare first; those with 0 are never left out.
+type column struct {
+	title string
+	left  bool // aligned to the left
+	spare int
+}
+
+// grid is a table without lines, as Go's own tools print them.
+type grid struct {
+	columns []column
+	rows    [][]string
+}
+
+func (g *grid) add(cells ...string) { g.rows = append(g.rows, cells) }
+
+// lines lays the table out in at most width columns. Columns in which nothing
+// stands are left out.
+func (g *grid) lines(width int) []string {
+	hidden := make([]bool, len(g.columns))
+	for i := range g.columns {
+		hidden[i] = !slices.ContainsFunc(g.rows, func(row []string) bool { return row[i] != "" })
+	}
+	for {
+		out := g.render(hidden)
+		widest := 0
+		for _, l := range out {
+			widest = max(widest, columns(l))
+		}
+		drop := -1
+		for i, c := range g.columns {
+			if !hidden[i] && c.spare > 0 && (drop < 0 || c.spare > g.columns[drop].spare) {
+				drop = i
+			}
+		}
+		if widest > width && drop >= 0 {
+			hidden[drop] = true
+			continue
+		}
+		for i := range out {
+			out[i] = clip(out[i], width)
+		}
+		return out
+	}
+}
+
+func (g *grid) render(hidden []bool) []string {
 	w := table.NewWriter()
 	style := table.StyleDefault
 	style.Options = table.OptionsNoBordersAndSeparators
 	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
 	style.Format.Header = text.FormatDefault
-	style.Box.Left = indent
 	w.SetStyle(style)
-	return w
-}
-
-// render prints a table with an indent and without trailing blanks.
-func (t *textWriter) render(w table.Writer, indent string) {
-	for line := range strings.Lines(w.Render() + "\n") {
-		t.printf("%s%s\n", indent, strings.TrimRight(line, " \n"))
+	var configs []table.ColumnConfig
+	row := func(cell func(i int) string) table.Row {
+		var out table.Row
+		for i := range g.columns {
+			if !hidden[i] {
+				out = append(out, cell(i))
+			}
+		}
+		return out
 	}
-}
-
-func right(columns ...int) []table.ColumnConfig {
-	var out []table.ColumnConfig
-	for _, c := range columns {
-		out = append(out, table.ColumnConfig{Number: c, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	for i, c := range g.columns {
+		if !hidden[i] && !c.left {
+			n := 1
+			for k := range i {
+				if !hidden[k] {
+					n++
+				}
+			}
+			configs = append(configs, table.ColumnConfig{Number: n, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	w.SetColumnConfigs(configs)
+	w.AppendHeader(row(func(i int) string { return g.columns[i].title }))
+	for _, r := range g.rows {
+		w.AppendRow(row(func(i int) string { return r[i] }))
+	}
+	var out []string
+	for line := range strings.Lines(w.Render()) {
+		out = append(out, strings.TrimRight(line, " \n"))
 	}
 	return out
 }
 
+// table prints a grid below the margin that everything in a section has.
+func (t *textWriter) table(g *grid) {
+	for _, line := range g.lines(t.opt.Width - 2) {
+		t.printf("  %s\n", line)
+	}
+}
+
 // speedups is the table of T for one target, thread and process mode one below
-// the other, arms after the baseline.
+// the other.
 func (t *textWriter) speedups(r *Report, target string) {
-	t.heading("Speed-up")
-	w := newTable("")
-	w.SetColumnConfigs(right(2, 3, 4, 5, 6, 7))
-	w.AppendHeader(table.Row{"mode", "T", "wall", "speed-up", "efficiency", "per added core", "machine"})
+	t.heading("Speed-up of " + target)
+	g := &grid{columns: []column{
+		{title: "mode", left: true},
+		{title: "T"},
+		{title: "wall"},
+		{title: "speed-up"},
+		{title: "efficiency"},
+		{title: "per added core", spare: 2},
+		{title: "machine", spare: 1},
+		{title: "", left: true},
+	}}
 	for _, s := range r.Series {
 		if s.Target != target || s.Arm != "baseline" {
 			continue
@@ -51,13 +125,11 @@ func (t *textWriter) speedups(r *Report, target string) {
 			if i == 0 {
 				mode = s.Mode
 			}
-			w.AppendRow(table.Row{
-				mode, p.Threads, Wall(p.WallNS) + t.notes.marks(p.Gates), optional(p.Speedup, ratio),
-				withRange(optional(p.Efficiency, percent), p.EfficiencyCI), optional(p.Marginal, ratio), optional(p.CeilingSpeedup, ratio),
-			})
+			g.add(mode, fmt.Sprint(p.Threads), Wall(p.WallNS), optional(p.Speedup, ratio), withRange(optional(p.Efficiency, percent), p.EfficiencyCI),
+				optional(p.Marginal, ratio), optional(p.CeilingSpeedup, ratio), t.notes.marks(p.Gates))
 		}
 	}
-	t.render(w, "  ")
+	t.table(g)
 	t.curve(r, target)
 	for _, s := range r.Series {
 		if s.Target == target && s.Arm == "baseline" {
@@ -114,37 +186,28 @@ func (t *textWriter) shape(s *Series) {
 			parts = append(parts, m.Name+": "+m.Why)
 		}
 	}
+	parts = append(parts, s.Notes...)
 	if len(parts) > 0 {
-		t.paragraph(s.Mode+": "+strings.Join(parts, "; "), "  ")
-	}
-	for _, n := range s.Notes {
-		t.paragraph(s.Mode+": "+n, "  ")
+		t.item(s.Mode+": "+strings.Join(parts, "; "), "  ")
 	}
 }
 
-// statement is the table of causes with what stands below it.
+// statement is the table of causes, which adds up, with what sums it up.
 func (t *textWriter) statement(c *Comparison) {
 	if len(c.Rows) > 0 {
-		t.heading(fmt.Sprintf("Where the cores went, %s mode, T=%d → T=%d (%s)", c.Mode, c.Base, c.Peak, unit(c)))
+		t.heading(fmt.Sprintf("Where the cores went: %s, %s mode, T=%d → T=%d", c.Target, c.Mode, c.Base, c.Peak))
 		t.rows(c)
+	} else if len(c.CPUPerOp) > 0 {
+		t.cpuPerOp(c)
 	}
-	if len(c.Factors) > 0 {
-		t.paragraph(factorLine(c), "  ")
-	}
+	s := factorLine(c)
 	if c.ClosureError != nil {
-		t.paragraph(fmt.Sprintf("the classes missed the slot time by %.1f%% before \"unexplained\" took the rest", 100**c.ClosureError), "  ")
-	}
-	t.paths(c)
-	t.experiments(c)
-	if c.Mode == "thread" {
-		for _, n := range c.Narrative {
-			t.printf("\n")
-			t.paragraph(n, "  ")
+		if s != "" {
+			s += "; "
 		}
+		s += fmt.Sprintf("closure error %.1f%%", 100**c.ClosureError)
 	}
-	for _, n := range c.Notes {
-		t.paragraph("note: "+n, "  ")
-	}
+	t.paragraph(s, "  ")
 }
 
 func unit(c *Comparison) string {
@@ -155,16 +218,16 @@ func unit(c *Comparison) string {
 }
 
 func (t *textWriter) rows(c *Comparison) {
-	w := newTable("")
-	w.SetColumnConfigs(right(2, 3, 4, 5, 6))
-	w.AppendHeader(table.Row{"cause", "at base", "at peak", "cores lost", "95% interval", "of loss"})
+	g := &grid{columns: []column{
+		{title: "cause", left: true}, {title: "at base", spare: 2}, {title: "at peak", spare: 2}, {title: "cores lost"}, {title: "95% interval"}, {title: "of loss", spare: 3},
+	}}
 	var noise []Row
 	for _, r := range c.Rows {
 		if r.Cause != "unexplained" && !r.Distinguishable && r.Cause != "work/user" {
 			noise = append(noise, r)
 			continue
 		}
-		w.AppendRow(table.Row{r.Cause, Wall(r.BaseNS), Wall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c)})
+		g.add(r.Cause, signedWall(r.BaseNS), signedWall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c))
 	}
 	if len(noise) > 0 {
 		var base, peak int64
@@ -172,10 +235,10 @@ func (t *textWriter) rows(c *Comparison) {
 		for _, r := range noise {
 			base, peak, lost, part = base+r.BaseNS, peak+r.PeakNS, lost+r.CoresLost, part+r.Share
 		}
-		w.AppendRow(table.Row{fmt.Sprintf("within noise (%d rows)", len(noise)), signedWall(base), signedWall(peak), cores(lost), "", share(part, c)})
+		g.add(fmt.Sprintf("within noise (%d rows)", len(noise)), signedWall(base), signedWall(peak), cores(lost), "", share(part, c))
 	}
-	w.AppendRow(table.Row{"slot time in all", Wall(c.SlotBaseNS), Wall(c.SlotPeakNS), cores(c.CoresLost), coresRange(c.CoresLostCI), ""})
-	t.render(w, "  ")
+	g.add(unit(c)+" in all", Wall(c.SlotBaseNS), Wall(c.SlotPeakNS), cores(c.CoresLost), coresRange(c.CoresLostCI), "")
+	t.table(g)
 }
 
 func signedWall(ns int64) string {
