@@ -38,6 +38,9 @@ func Explain(ctx context.Context, src *record.Capture, opt Options) (*report.Rep
 		}
 	}
 	if len(r.Series) == 0 {
+		if !m.Complete {
+			return nil, fmt.Errorf("the capture holds no finished timed run; capture --resume finishes it")
+		}
 		return nil, fmt.Errorf("the capture holds no finished timed run")
 	}
 	var pairs []*explained
