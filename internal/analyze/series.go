@@ -90,6 +90,7 @@ func (l *loaded) points(g *group) []report.Point {
 			WallNS: int64(math.Round(sum.Median)), OpsPerS: float64(c.ops) / sum.Median * 1e9,
 			Gates: gatesOf(c, sum.N),
 		}
+		p.WallsNS, p.CPUsNS = runsOf(c)
 		if sum.CI != nil {
 			p.WallCINS = &[2]int64{int64(sum.CI[0]), int64(sum.CI[1])}
 		}
@@ -107,6 +108,23 @@ func (l *loaded) points(g *group) []report.Point {
 		out = append(out, p)
 	}
 	return out
+}
+
+// runsOf are the wall and CPU times of a cell's timed runs, in order of blocks;
+// no CPU times where a run has none.
+func runsOf(c *cell) (walls, cpus []int64) {
+	for b, w := range c.wall {
+		if !math.IsNaN(w) {
+			walls = append(walls, int64(w))
+			if b < len(c.cpu) && !math.IsNaN(c.cpu[b]) {
+				cpus = append(cpus, int64(c.cpu[b]))
+			}
+		}
+	}
+	if len(cpus) != len(walls) {
+		cpus = nil
+	}
+	return walls, cpus
 }
 
 func speedups(first, c *cell) (s *float64, sci report.Interval, e *float64, eci report.Interval) {

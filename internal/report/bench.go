@@ -1,48 +1,54 @@
 package report
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
 	"unicode"
 )
 
-// Bench writes the timings in the Go benchmark format, a line for each cell, so
-// that `benchstat -col /threads@num` works on it. The values are the cell's
-// medians and what follows from them; iterations are the operations of a run.
+// Bench writes the timings in the Go benchmark format, a line for each timed run,
+// so that `benchstat -col /threads@num` has its samples. Where the report has no
+// single runs, the line is the cell's median. Iterations are the operations of a run.
 func Bench(w io.Writer, r *Report) error {
 	r = cleaned(r)
-	if _, err := fmt.Fprintf(w, "goos: %s\ngoarch: %s\n", orUnknown(r.Host.OS), orUnknown(r.Host.Arch)); err != nil {
-		return err
-	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "goos: %s\ngoarch: %s\n", orUnknown(r.Host.OS), orUnknown(r.Host.Arch))
 	if r.Host.CPU != "" {
-		if _, err := fmt.Fprintf(w, "cpu: %s\n", oneLine(r.Host.CPU)); err != nil {
-			return err
-		}
+		fmt.Fprintf(out, "cpu: %s\n", oneLine(r.Host.CPU))
 	}
 	for _, s := range r.Series {
 		for _, p := range s.Points {
 			if p.Ops <= 0 {
 				continue
 			}
-			name := fmt.Sprintf("Benchmark%s/mode=%s/threads=%d", benchName(s.Target), s.Mode, p.Threads)
+			name := "Benchmark" + benchName(s.Target) + "/mode=" + benchWord(s.Mode)
 			if s.Arm != "baseline" {
-				name = fmt.Sprintf("Benchmark%s/mode=%s/arm=%s/threads=%d", benchName(s.Target), s.Mode, benchWord(s.Arm), p.Threads)
+				name += "/arm=" + benchWord(s.Arm)
 			}
+			name += fmt.Sprintf("/threads=%d", p.Threads)
 			if p.Procs > 1 {
 				name += fmt.Sprintf("-%d", p.Procs)
 			}
-			line := fmt.Sprintf("%s\t%d\t%.6g ns/op", name, p.Ops, float64(p.WallNS)/float64(p.Ops))
-			line += fmt.Sprintf("\t%.6g slot-ns/op", float64(p.WallNS)*float64(p.Threads)/float64(p.Ops))
-			if p.CPUNS != nil {
-				line += fmt.Sprintf("\t%.6g cpu-ns/op", float64(*p.CPUNS)/float64(p.Ops))
+			walls, cpus := p.WallsNS, p.CPUsNS
+			if len(walls) == 0 {
+				walls, cpus = []int64{p.WallNS}, nil
+				if p.CPUNS != nil {
+					cpus = []int64{*p.CPUNS}
+				}
 			}
-			if _, err := fmt.Fprintln(w, line); err != nil {
-				return err
+			perOp := func(ns int64) float64 { return float64(ns) / float64(p.Ops) }
+			for i, wall := range walls {
+				fmt.Fprintf(out, "%s\t%d\t%.6g ns/op\t%.6g slot-ns/op", name, p.Ops, perOp(wall), perOp(wall)*float64(p.Threads))
+				if len(cpus) == len(walls) {
+					fmt.Fprintf(out, "\t%.6g cpu-ns/op", perOp(cpus[i]))
+				}
+				fmt.Fprintln(out)
 			}
 		}
 	}
-	return nil
+	return out.Flush()
 }
 
 func orUnknown(s string) string {

@@ -75,6 +75,8 @@ type Point struct {
 	WallCINS       *[2]int64 `json:"wall_ci_ns"`
 	OpsPerS        float64   `json:"ops_per_s"`
 	CPUNS          *int64    `json:"cpu_ns"`
+	WallsNS        []int64   `json:"walls_ns,omitempty"` // of the timed runs, in order
+	CPUsNS         []int64   `json:"cpus_ns,omitempty"`  // of the same runs
 	Speedup        *float64  `json:"speedup"` // against the lowest T of the series
 	SpeedupCI      Interval  `json:"speedup_ci"`
 	Efficiency     *float64  `json:"efficiency"`
