@@ -101,7 +101,7 @@ func explain(ctx context.Context, env *environment, dir string, opt analyze.Opti
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	r.Capture = dir
-	return r, nil
+	return report.Cleaned(r), nil
 }
 
 // render writes a report where the user wants it. A file appears whole or not at all.

@@ -142,9 +142,9 @@ func TestFaults(t *testing.T) {
 // Names that hold the separators must not make lines or frames of their own.
 func TestSeparatorsInNames(t *testing.T) {
 	p := lossProfile(stack{"a b", "", 0, 5})
-	p.Function[0].Name = "odd;name\nwith 7"
+	p.Function[0].Name = "odd;name\nwith\x1b\u202e 7"
 	var b bytes.Buffer
-	if _, err := Folded(&b, p, Options{}, false); err != nil || b.String() != "odd:name with 7 5\n" {
+	if _, err := Folded(&b, p, Options{}, false); err != nil || b.String() != "odd:name with\ufffd\ufffd 7 5\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/google/pprof/profile"
+
+	"github.com/scaleprof/scaleprof/internal/report"
 )
 
 // Frame is one function of a call path.
@@ -101,7 +103,7 @@ func paths(p *profile.Profile, roots []string, types ...int) (frames [][]Frame, 
 func framesOf(s *profile.Sample, roots []string) []Frame {
 	out := make([]Frame, 0, len(roots)+len(s.Location))
 	for _, label := range roots {
-		out = append(out, Frame{Name: label + "=" + labelOf(s, label)})
+		out = append(out, Frame{Name: report.Clean(label + "=" + labelOf(s, label))})
 	}
 	for i := len(s.Location) - 1; i >= 0; i-- {
 		loc := s.Location[i]
@@ -114,7 +116,7 @@ func framesOf(s *profile.Sample, roots []string) []Frame {
 		for k := len(loc.Line) - 1; k >= 0; k-- {
 			f := Frame{Name: "?"}
 			if fn := loc.Line[k].Function; fn != nil {
-				f = Frame{Name: fn.Name, File: fn.Filename}
+				f = Frame{Name: report.Clean(fn.Name), File: report.Clean(fn.Filename)}
 			}
 			if f.Name == "" {
 				f.Name = "?"

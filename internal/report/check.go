@@ -40,10 +40,11 @@ func MarkdownLines(w io.Writer, title string, lines []Line) error {
 	return err
 }
 
-// WriteJSON writes a value as the other JSON forms are: indented, with a final newline.
+// WriteJSON writes a value as all JSON forms are: cleaned, indented, with a final
+// newline.
 func WriteJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	return enc.Encode(v)
+	return enc.Encode(*cleaned(&v))
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,7 +10,16 @@ import (
 
 // Names in a capture are anybody's: functions, files, targets, the processor. A
 // terminal obeys some of what they may hold, a browser or a reader's eye other
-// parts of it. Every renderer for people works on a cleaned copy.
+// parts of it. Every renderer works on a cleaned copy, JSON too: it is read at
+// terminals as much as by programs. This file is the one place that says what
+// clean is.
+
+// Clean is text of a capture's as it may be shown: see cleanText.
+func Clean(s string) string { return cleanText(s) }
+
+// Cleaned is a copy of the report that may be shown and compared: reports of the
+// same names are the same whether they come from a capture or from stored JSON.
+func Cleaned(r *Report) *Report { return cleaned(r) }
 
 // cleaned is a copy of v in which every string is cleanText's. It follows
 // pointers, slices, maps and structs; reports have no cycles.
@@ -38,12 +48,25 @@ func copyClean(to, from reflect.Value) {
 	case reflect.Map:
 		if !from.IsNil() {
 			to.Set(reflect.MakeMapWithSize(from.Type(), from.Len()))
-			for _, k := range from.MapKeys() {
+			keys := from.MapKeys()
+			// Of names that become the same the last stays, always the same one.
+			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+			for _, k := range keys {
 				key, value := reflect.New(from.Type().Key()).Elem(), reflect.New(from.Type().Elem()).Elem()
 				copyClean(key, k)
 				copyClean(value, from.MapIndex(k))
 				to.SetMapIndex(key, value)
 			}
+		}
+	case reflect.Array:
+		for i := range from.Len() {
+			copyClean(to.Index(i), from.Index(i))
+		}
+	case reflect.Interface:
+		if !from.IsNil() {
+			value := reflect.New(from.Elem().Type()).Elem()
+			copyClean(value, from.Elem())
+			to.Set(value)
 		}
 	case reflect.Struct:
 		for i := range from.NumField() {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 	"unicode"
@@ -32,16 +33,14 @@ func hostile() *Report {
 }
 
 func TestHostile(t *testing.T) {
-	for _, format := range []string{"text", "markdown", "bench", "html"} {
+	for _, format := range Formats() {
 		var b bytes.Buffer
 		if err := Write(&b, hostile(), format, TextOptions{}); err != nil {
 			t.Fatalf("%s: %v", format, err)
 		}
-		for _, r := range b.String() {
-			if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-				t.Errorf("%s has the character %U", format, r)
-				break
-			}
+		obeyed(t, format, b.String())
+		if format == "json" {
+			continue // no markup
 		}
 		for line := range strings.Lines(b.String()) {
 			// What stands in a code span is shown as it is.
@@ -50,6 +49,57 @@ func TestHostile(t *testing.T) {
 				t.Errorf("%s has markup of the capture's: %.100q", format, line)
 			}
 		}
+	}
+}
+
+// obeyed reports characters that a terminal obeys or that reorder others.
+func obeyed(t *testing.T, what, text string) {
+	t.Helper()
+	for _, r := range text {
+		if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+			t.Errorf("%s has the character %U", what, r)
+			return
+		}
+	}
+	for _, escape := range []string{`\u00`, `\u202`, `\u206`} {
+		if strings.Contains(strings.ToLower(text), escape) {
+			t.Errorf("%s has %s, which a reader of JSON turns into the character", what, escape)
+		}
+	}
+}
+
+// TestHostileResults: what check and diff print goes through the same place.
+func TestHostileResults(t *testing.T) {
+	bad := hostile().Host.CPU
+	var text, markdown, data bytes.Buffer
+	lines := []Line{{Label: bad, Text: bad}, {Text: bad}}
+	if err := errors.Join(Lines(&text, bad, lines, TextOptions{}), MarkdownLines(&markdown, bad, lines),
+		WriteJSON(&data, map[string]any{bad: []any{bad, &Mapped{bad, [1]string{bad}}}})); err != nil {
+		t.Fatal(err)
+	}
+	obeyed(t, "text", text.String())
+	obeyed(t, "markdown", markdown.String())
+	obeyed(t, "json", data.String())
+}
+
+// Mapped is a value of the kinds that results are made of.
+type Mapped struct {
+	Name  string
+	Array [1]string
+}
+
+// TestCleanedAlike: a report read back is the report that was written.
+func TestCleanedAlike(t *testing.T) {
+	var b bytes.Buffer
+	if err := JSON(&b, hostile()); err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Series[0].Target != Cleaned(hostile()).Series[0].Target {
+		t.Error("a stored report and the capture's have other names")
 	}
 }
 

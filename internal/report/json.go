@@ -1,14 +1,6 @@
 package report
 
-import (
-	"encoding/json"
-	"io"
-)
+import "io"
 
-// JSON writes the public form, indented, with a final newline.
-func JSON(w io.Writer, r *Report) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	return enc.Encode(r)
-}
+// JSON writes the public form.
+func JSON(w io.Writer, r *Report) error { return WriteJSON(w, r) }

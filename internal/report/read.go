@@ -36,7 +36,7 @@ func Read(r io.Reader) (*Report, error) {
 	if err := json.Unmarshal(data, out); err != nil {
 		return nil, fmt.Errorf("it is no report in JSON: %w", err)
 	}
-	return out, out.valid()
+	return cleaned(out), out.valid()
 }
 
 // valid refuses figures that would make nonsense of every comparison.

@@ -18,6 +18,7 @@ type Report struct {
 	Targets     []Target     `json:"targets,omitempty"`
 	Series      []Series     `json:"series"`
 	Comparisons []Comparison `json:"comparisons"`
+	Breakdowns  []Breakdown  `json:"breakdowns,omitempty"`
 	Files       []File       `json:"files"`
 	Warnings    []Warning    `json:"warnings"`
 }
@@ -77,7 +78,7 @@ type Point struct {
 	CPUNS          *int64    `json:"cpu_ns"`
 	WallsNS        []int64   `json:"walls_ns,omitempty"` // of the timed runs, in order
 	CPUsNS         []int64   `json:"cpus_ns,omitempty"`  // of the same runs
-	Speedup        *float64  `json:"speedup"` // against the lowest T of the series
+	Speedup        *float64  `json:"speedup"`            // against the lowest T of the series
 	SpeedupCI      Interval  `json:"speedup_ci"`
 	Efficiency     *float64  `json:"efficiency"`
 	EfficiencyCI   Interval  `json:"efficiency_ci"`

@@ -31,6 +31,9 @@ func Text(w io.Writer, r *Report, opt TextOptions) error {
 	for _, target := range all {
 		t.target(r, target)
 	}
+	for i := range r.Breakdowns {
+		t.breakdown(&r.Breakdowns[i])
+	}
 	t.footnotes()
 	if !opt.Brief {
 		t.remarks(r)
@@ -110,7 +113,10 @@ func (t *textWriter) painted(lines string, colors ...text.Color) {
 
 func (t *textWriter) host(r *Report) {
 	h := r.Host
-	line := fmt.Sprintf("%d CPUs", h.CPUs)
+	line := "machine unknown"
+	if h.CPUs > 0 {
+		line = fmt.Sprintf("%d CPUs", h.CPUs)
+	}
 	if h.PhysicalCores != nil {
 		line += fmt.Sprintf(" on %d physical cores", *h.PhysicalCores)
 	}
