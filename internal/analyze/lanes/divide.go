@@ -115,8 +115,8 @@ func (b *books) absences(off offCPU) []weighted {
 	}
 	var sum float64
 	hand := make([]weighted, 0, 16)
-	for packed, ns := range b.sums {
-		k := packed.unpack()
+	for packed, ns := range b.sums.all {
+		k := unpackPart(packed)
 		if k.state == Runnable && b.causes.group(k.cause) == "lock" {
 			k.state = OffCPU
 			hand = append(hand, weighted{k, float64(ns)})
@@ -192,7 +192,8 @@ func (b *books) profiled() []weighted {
 // waited decides what it was that lanes waited for while the goroutine that let
 // them go was running.
 func (b *books) waited() {
-	for k, ns := range b.waits {
+	for packed, ns := range b.waits.all {
+		k := b.unpackWait(packed)
 		key := partKey{k.cause, Waiting, k.victim, k.culprit}
 		if b.turns(k) {
 			b.add(key, ns)
@@ -221,8 +222,7 @@ func (b *books) turns(k waitKey) bool {
 	if k.who.lane() < 0 || b.stacks.infos[k.culprit].broadcast {
 		return false
 	}
-	_, same := b.waitedAt[siteLane{b.stacks.infos[k.victim].site, k.who.lane()}]
-	return same
+	return b.waitedAt.has(siteLane(b.stacks.infos[k.victim].site, k.who.lane()))
 }
 
 // delegations divides the time of lanes that waited for goroutines of their own
@@ -254,7 +254,7 @@ func (b *books) delegations() {
 // queued names the goroutines that kept lanes off their Ps.
 func (b *books) queued() {
 	var byOthers, total int64
-	for _, ns := range b.samples.queue {
+	for _, ns := range b.samples.queue.all {
 		byOthers += ns
 	}
 	var victims []partKey
@@ -270,8 +270,8 @@ func (b *books) queued() {
 	share := min(1, cmpRatio(byOthers, total))
 	for _, v := range victims {
 		var rows []weighted
-		for id, ns := range b.samples.queue {
-			rows = append(rows, weighted{partKey{cQueue, Runnable, v.victim, id}, float64(ns)})
+		for id, ns := range b.samples.queue.all {
+			rows = append(rows, weighted{partKey{cQueue, Runnable, v.victim, stackID(id)}, float64(ns)})
 		}
 		take := int64(share * float64(b.rows[v]))
 		b.add(v, -take)

@@ -124,57 +124,78 @@ const (
 	stopPrefix = "stop-the-world ("
 )
 
-func convert(ev *trace.Event, out *event) {
-	out.kind = evOther
+// convert fills out with what ev means to the accounting, and says whether it
+// means anything. Only the fields that its kind has are set.
+func convert(ev *trace.Event, out *event) bool {
+	k := ev.Kind()
+	if k == trace.EventMetric {
+		// Half of all events: the heap grows.
+		return convertMetric(ev, out)
+	}
 	out.time = int64(ev.Time())
-	switch ev.Kind() {
+	switch k {
 	case trace.EventStateTransition:
 		st := ev.StateTransition()
-		switch st.Resource.Kind {
-		case trace.ResourceGoroutine:
-			from, to := st.Goroutine()
-			out.kind, out.from, out.to = evGo, uint8(from), uint8(to)
-			out.g, out.p = int64(ev.Goroutine()), int64(ev.Proc())
-			out.res = int64(st.Resource.Goroutine())
-			out.reason = reasonNone
-			out.stack, out.tstack = st.Stack, st.Stack
-			switch from {
-			case trace.GoRunning:
-				out.reason = reasonOf(st.Reason)
-			case trace.GoWaiting:
-				out.stack = ev.Stack() // of who ends the wait
-			}
-		case trace.ResourceProc:
+		if st.Resource.Kind == trace.ResourceProc {
 			from, to := st.Proc()
 			out.kind, out.from, out.to = evProc, uint8(from), uint8(to)
 			out.res = int64(st.Resource.Proc())
+			return true
 		}
+		from, to := st.Goroutine()
+		out.kind, out.from, out.to = evGo, uint8(from), uint8(to)
+		out.g, out.p = int64(ev.Goroutine()), int64(ev.Proc())
+		out.res = int64(st.Resource.Goroutine())
+		out.reason = reasonNone
+		switch from {
+		case trace.GoRunnable:
+			if to == trace.GoRunning {
+				out.stack, out.tstack = trace.NoStack, trace.NoStack
+				return true
+			}
+		case trace.GoWaiting:
+			out.stack, out.tstack = ev.Stack(), st.Stack // of who ends the wait
+			return true
+		case trace.GoRunning:
+			if st.Reason != "" {
+				out.reason = reasonOf(st.Reason)
+			}
+		}
+		out.stack, out.tstack = st.Stack, st.Stack
+		return true
 	case trace.EventStackSample:
 		out.kind = evSample
 		out.g, out.p = int64(ev.Goroutine()), int64(ev.Proc())
 		out.stack = ev.Stack()
-	case trace.EventMetric:
-		m := ev.Metric()
-		switch m.Name {
-		case "/gc/heap/goal:bytes":
-			out.kind, out.metric, out.value = evMetric, metricHeapGoal, m.Value.Uint64()
-		case "/sched/gomaxprocs:threads":
-			out.kind, out.metric, out.value = evMetric, metricProcs, m.Value.Uint64()
-		}
-	default:
-		convertRare(ev, out)
+		return true
 	}
+	return convertRare(ev, out)
 }
 
-func convertRare(ev *trace.Event, out *event) {
+func convertMetric(ev *trace.Event, out *event) bool {
+	m := ev.Metric()
+	switch m.Name {
+	case "/gc/heap/goal:bytes":
+		out.metric = metricHeapGoal
+	case "/sched/gomaxprocs:threads":
+		out.metric = metricProcs
+	default:
+		return false
+	}
+	out.kind, out.time, out.value = evMetric, int64(ev.Time()), m.Value.Uint64()
+	return true
+}
+
+func convertRare(ev *trace.Event, out *event) bool {
 	switch k := ev.Kind(); k {
 	case trace.EventRangeBegin, trace.EventRangeActive, trace.EventRangeEnd:
 		convertRange(ev, out)
 	case trace.EventLabel:
 		l := ev.Label()
-		if l.Resource.Kind == trace.ResourceGoroutine {
-			out.kind, out.res, out.name = evGoLabel, int64(l.Resource.Goroutine()), l.Label
+		if l.Resource.Kind != trace.ResourceGoroutine {
+			return false
 		}
+		out.kind, out.res, out.name = evGoLabel, int64(l.Resource.Goroutine()), l.Label
 	case trace.EventRegionBegin, trace.EventRegionEnd:
 		out.kind = evRegionBegin
 		if k == trace.EventRegionEnd {
@@ -186,7 +207,10 @@ func convertRare(ev *trace.Event, out *event) {
 		out.kind, out.g, out.name, out.text = evLog, int64(ev.Goroutine()), l.Category, l.Message
 	case trace.EventSync:
 		out.kind = evSync
+	default:
+		return false
 	}
+	return true
 }
 
 func convertRange(ev *trace.Event, out *event) {

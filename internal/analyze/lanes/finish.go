@@ -84,9 +84,9 @@ func (b *books) workers() {
 		out.LanesOf = "RunParallel goroutines"
 	}
 	out.SlotNS = out.WallNS * int64(len(b.lanes))
-	b.rows = make(map[partKey]int64, len(b.sums))
-	for k, ns := range b.sums {
-		b.add(k.unpack(), ns)
+	b.rows = make(map[partKey]int64, b.sums.n)
+	for k, ns := range b.sums.all {
+		b.add(unpackPart(k), ns)
 	}
 	var plain, ranged, late, tail, strange int64
 	for _, l := range b.lanes {

@@ -20,7 +20,7 @@ func TestKeepTrace(t *testing.T) {
 			break
 		}
 	}
-	c := runChild(t, target, 2, 2, 60_000, true)
+	c := runChild(t, target, 2, 2, 300_000, true)
 	if err := os.WriteFile(file, c.trace, 0o600); err != nil {
 		t.Fatal(err)
 	}

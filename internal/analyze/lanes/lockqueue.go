@@ -74,32 +74,53 @@ func (a *pass) chargeHolder(g *goroutine, c causeID, holder stackID, last uint64
 	a.book(c, Waiting, g.where, holder, hi-lo)
 }
 
-// lockKey is a place where lanes waited for others.
-type lockKey struct {
-	cause  causeID
-	victim stackID
+// lockSums is what was lost where lanes waited for others.
+type lockSums struct {
+	numbers numbers // of causes and the waiters' stacks
+	sums    []*lockSum
+	charged tally // number and culprit's stack
 }
 
-// lockSum is what was lost there.
+// lockSum is what was lost at one place.
 type lockSum struct {
+	number   int
+	cause    causeID
+	victim   stackID
 	waits    int
 	waitNS   int64
 	handOver int64
-	culprits map[stackID]int64
 }
 
+// lockSum is the sum for a cause and the stack of those who wait.
 func (a *pass) lockSum(c causeID, victim stackID) *lockSum {
-	k := lockKey{c, victim}
-	s := a.locks[k]
-	if s == nil {
-		s = &lockSum{culprits: make(map[stackID]int64)}
-		a.locks[k] = s
+	l := &a.locks
+	n := l.numbers.of(uint64(c)<<32 | uint64(victim))
+	if n == len(l.sums) {
+		l.sums = append(l.sums, &lockSum{number: n, cause: c, victim: victim})
 	}
-	return s
+	return l.sums[n]
 }
 
-func (s *lockSum) blame(culprit stackID, d int64) {
+func (l *lockSums) blame(s *lockSum, culprit stackID, d int64) {
 	if culprit != 0 {
-		s.culprits[culprit] += d
+		l.charged.add(uint64(s.number)<<32|uint64(culprit), d)
 	}
+}
+
+func (l *lockSums) clear() {
+	l.numbers.clear()
+	l.charged.clear()
+	l.sums = nil
+}
+
+// top is, by place, the culprit that was charged most, 0 for none.
+func (l *lockSums) top() []stackID {
+	best, most := make([]stackID, len(l.sums)), make([]int64, len(l.sums))
+	for key, ns := range l.charged.all {
+		n, id := key>>32, stackID(key&(1<<32-1))
+		if best[n] == 0 || ns > most[n] || ns == most[n] && id < best[n] {
+			best[n], most[n] = id, ns
+		}
+	}
+	return best
 }

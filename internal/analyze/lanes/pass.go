@@ -26,11 +26,12 @@ type pass struct {
 	walk    walk
 	watch   *watch // nil where nobody watches
 
-	sums      map[packedKey]int64
-	waits     map[waitKey]int64
-	waitedAt  map[siteLane]struct{}
+	sums      tally   // partKey, packed
+	waits     tally   // waitKey, packed
+	whos      numbers // the goroutines in waits
+	waitedAt  tally   // sites and lanes, see siteLane
 	queues    map[int32]*lockQueue
-	locks     map[lockKey]*lockSum
+	locks     lockSums
 	outside   []outside // goroutines that are no lanes, by start function's stack
 	samples   samples
 	gc        gcState
@@ -68,21 +69,17 @@ type partKey struct {
 	culprit stackID
 }
 
-// packedKey is a partKey in one word, which maps find faster.
-type packedKey uint64
-
-func (k partKey) pack() packedKey {
-	return packedKey(uint64(k.cause)<<40 | uint64(k.state)<<36 | uint64(k.victim)<<18 | uint64(k.culprit))
+// pack makes one word of a partKey. Stacks are fewer than 1<<16.
+func (k partKey) pack() uint64 {
+	return uint64(k.cause)<<40 | uint64(k.state)<<36 | uint64(k.victim)<<18 | uint64(k.culprit)
 }
 
-func (k packedKey) unpack() partKey {
+func unpackPart(k uint64) partKey {
 	return partKey{causeID(k >> 40), State(k >> 36 & 15), stackID(k >> 18 & (1<<18 - 1)), stackID(k & (1<<18 - 1))}
 }
 
-type siteLane struct {
-	site int32
-	lane int32
-}
+// siteLane is the key of a place in the program and a lane.
+func siteLane(site, lane int32) uint64 { return uint64(site)<<32 | uint64(uint32(lane)) }
 
 // outside sums up the goroutines of one start function that are no lanes.
 type outside struct {
@@ -94,8 +91,7 @@ func newPass(in *Input) *pass {
 	c := newCauses()
 	a := &pass{
 		in: in, causes: c, stacks: newStackTable(c, in.rules()), live: newTable(), journal: newJournal(),
-		sums: make(map[packedKey]int64), waits: make(map[waitKey]int64), waitedAt: make(map[siteLane]struct{}),
-		queues: make(map[int32]*lockQueue), locks: make(map[lockKey]*lockSum),
+		queues: make(map[int32]*lockQueue),
 	}
 	a.samples.init()
 	return a
@@ -104,7 +100,7 @@ func newPass(in *Input) *pass {
 // book adds a finished piece of slot time.
 func (a *pass) book(c causeID, st State, victim, culprit stackID, ns int64) {
 	if ns > 0 {
-		a.sums[partKey{c, st, victim, culprit}.pack()] += ns
+		a.sums.add(partKey{c, st, victim, culprit}.pack(), ns)
 	}
 }
 
@@ -210,7 +206,7 @@ func statusOf(s trace.GoState) status {
 // born records where a new goroutine comes from.
 func (a *pass) born(g *goroutine, ev *event) {
 	g.creator = ev.g
-	g.start = a.stacks.id(ev.tstack)
+	g.start = a.stacks.idAt(ev.tstack, ev.g)
 	if g.start != 0 {
 		g.class, g.named = a.stacks.infos[g.start].starts, true
 	}
@@ -340,7 +336,7 @@ func (a *pass) close(g *goroutine, ev *event) {
 		to := trace.GoState(ev.to)
 		g.where = 0
 		if to != trace.GoNotExist && (a.on || g.lane >= 0 || !g.named) {
-			g.where = a.stacks.id(ev.stack)
+			g.where = a.stacks.idAt(ev.stack, g.id)
 			if !g.named {
 				a.identify(g, ev)
 			}
@@ -390,7 +386,7 @@ func (a *pass) close(g *goroutine, ev *event) {
 	default:
 		g.origin = origin{cause: cSpawn}
 		if g.creator >= 0 {
-			g.origin.victim = a.stacks.id(ev.stack)
+			g.origin.victim = a.stacks.idAt(ev.stack, ev.g)
 		}
 	}
 }
@@ -430,7 +426,7 @@ func (a *pass) ran(g *goroutine, now int64) {
 			if culprit == 0 {
 				culprit = g.start
 			}
-			a.samples.queue[culprit] += q
+			a.samples.queue.add(uint64(culprit), q)
 		}
 	}
 }

@@ -23,8 +23,8 @@ type samples struct {
 	tail map[stackID]int64 // running lanes, weighted with how many lanes were done
 	busy map[stackID]int64 // Ps as lanes: users' goroutines, weighted with how many Ps were free
 
-	queue      map[stackID]int64 // ns that goroutines that are no lanes kept lanes waiting, by where they stopped
-	handOvers  int64             // ns that lanes were ready after hand-overs with nobody in the way
+	queue      tally // ns that goroutines that are no lanes kept lanes waiting, by where they stopped
+	handOvers  int64 // ns that lanes were ready after hand-overs with nobody in the way
 	nHandOvers int64
 }
 
@@ -36,7 +36,7 @@ func (s *samples) init() {
 	w := s.waiting
 	*s = samples{
 		plain: make(map[stackID]int32), child: make(map[stackID]int32), children: make(map[stackID]int32), byWho: make(map[who]*mix),
-		tail: make(map[stackID]int64), busy: make(map[stackID]int64), queue: make(map[stackID]int64), waiting: w,
+		tail: make(map[stackID]int64), busy: make(map[stackID]int64), waiting: w,
 	}
 }
 

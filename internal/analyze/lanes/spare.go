@@ -209,8 +209,8 @@ func (b *books) perProcs() {
 
 	plain := sum[useClass+use(classOther)] + sum[useClass+use(classLane)] + sum[useClass+use(classChild)]
 	var ranged int64
-	for packed, ns := range b.sums {
-		k := packed.unpack()
+	for packed, ns := range b.sums.all {
+		k := unpackPart(packed)
 		if k.state == OnCPU && ns <= plain {
 			b.add(k, ns)
 			plain -= ns

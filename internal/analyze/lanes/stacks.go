@@ -37,6 +37,7 @@ type stackInfo struct {
 type stackTable struct {
 	infos   []stackInfo
 	byTrace map[trace.Stack]stackID
+	recent  [16]seen                // found lately, by what asked for it
 	ranges  map[trace.Stack]stackID // as byTrace, without the recorder's own frames
 	byHash  map[uint64][]stackID
 	sites   map[siteKey]int32
@@ -45,6 +46,12 @@ type stackTable struct {
 	lost    int // stacks not kept
 	causes  *causes
 	rules   Rules
+}
+
+// seen is a stack of the library that was interned.
+type seen struct {
+	stack trace.Stack
+	id    stackID
 }
 
 // siteKey is a place in the program.
@@ -70,6 +77,7 @@ func newStackTable(c *causes, rules Rules) *stackTable {
 func (t *stackTable) forget() {
 	clear(t.byTrace)
 	clear(t.ranges)
+	t.recent = [16]seen{}
 }
 
 // rangeID interns the stack at which a range began, from the function that it
@@ -92,6 +100,16 @@ func (t *stackTable) rangeID(s trace.Stack) stackID {
 	}
 	t.ranges[s] = id
 	return id
+}
+
+// idAt is id with a memory for each n, a small number: what goroutine n does is
+// often what it did before.
+func (t *stackTable) idAt(s trace.Stack, n int64) stackID {
+	r := &t.recent[n&15]
+	if s != r.stack {
+		r.stack, r.id = s, t.id(s)
+	}
+	return r.id
 }
 
 // id interns a stack.

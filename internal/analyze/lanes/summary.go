@@ -31,9 +31,10 @@ func (b *books) summaries() {
 		Latencies: b.latency.n, LatencyNS: b.latency.sum, P50NS: b.latency.quantile(0.5), P99NS: b.latency.quantile(0.99),
 		Preemptions: b.preempted,
 	}
-	for k, s := range b.locks {
+	holders := b.locks.top()
+	for _, s := range b.locks.sums {
 		out.Locks = append(out.Locks, Lock{
-			Cause: b.causes.id(k.cause), Wait: b.stacks.get(k.victim), Holder: b.stacks.get(s.top()), Waits: s.waits, WaitNS: s.waitNS, HandOver: s.handOver,
+			Cause: b.causes.id(s.cause), Wait: b.stacks.get(s.victim), Holder: b.stacks.get(holders[s.number]), Waits: s.waits, WaitNS: s.waitNS, HandOver: s.handOver,
 		})
 	}
 	slices.SortFunc(out.Locks, func(x, y Lock) int {
@@ -67,15 +68,4 @@ func leaf(s *Stack) string {
 		return ""
 	}
 	return s.Frames[0].Func
-}
-
-// top is the culprit that was charged most.
-func (s *lockSum) top() stackID {
-	var best stackID
-	for id, ns := range s.culprits {
-		if n := s.culprits[best]; best == 0 || ns > n || ns == n && id < best {
-			best = id
-		}
-	}
-	return best
 }

@@ -10,6 +10,20 @@ type waitKey struct {
 	who     who
 }
 
+// packWait makes one word of a waitKey. A trace with more goroutines of different
+// kinds than that has room for keeps the first.
+func (a *pass) packWait(k waitKey) uint64 {
+	n := a.whos.of(uint64(k.who))
+	if n >= 1<<24 {
+		n = 1<<24 - 1
+	}
+	return uint64(k.cause)<<56 | uint64(k.victim)<<40 | uint64(k.culprit)<<24 | uint64(n)
+}
+
+func (a *pass) unpackWait(k uint64) waitKey {
+	return waitKey{causeID(k >> 56), stackID(k >> 40 & (1<<16 - 1)), stackID(k >> 24 & (1<<16 - 1)), who(a.whos.values[k&(1<<24-1)])}
+}
+
 // laneParks notes that a lane begins to wait.
 func (a *pass) laneParks(g *goroutine) {
 	l := a.lanes[g.lane]
@@ -19,7 +33,7 @@ func (a *pass) laneParks(g *goroutine) {
 		l.waitsFor = true
 		a.samples.waiting++
 		if site := a.stacks.infos[g.where].site; site != 0 {
-			a.waitedAt[siteLane{site, g.lane}] = struct{}{}
+			a.waitedAt.add(siteLane(site, g.lane), 0)
 		}
 	}
 }
@@ -46,7 +60,7 @@ func (a *pass) endWait(g *goroutine, ev *event) {
 	}
 	culprit := stackID(0)
 	if by != nil {
-		culprit = a.stacks.id(ev.stack)
+		culprit = a.stacks.idAt(ev.stack, ^ev.g)
 	}
 	before := g.since < a.begin && g.lane >= 0
 	if before && a.causes.group(c) != "gc" {
@@ -139,7 +153,7 @@ func (a *pass) bookWait(g *goroutine, c causeID, k waitKind, by *goroutine, culp
 		s := a.lockSum(c, g.where)
 		s.waits++
 		s.waitNS += d
-		s.blame(culprit, d)
+		a.locks.blame(s, culprit, d)
 	}
 	// The world stood still for a part of it, whatever the lane waited for.
 	if a.causes.group(c) != "gc" && k != waitsAlone {
@@ -290,7 +304,7 @@ func (a *pass) bookWalk(w *walk, d int64, team ownTime) {
 		}
 		if p.ran {
 			if ns > 0 {
-				a.waits[waitKey{w.cause, w.victim, w.culprit, p.who}] += ns
+				a.waits.add(a.packWait(waitKey{w.cause, w.victim, w.culprit, p.who}), ns)
 			}
 			continue
 		}

@@ -116,11 +116,12 @@ func (a *pass) openWindow(now int64) {
 
 // reset forgets what was booked, for a window that begins now.
 func (a *pass) reset() {
-	clear(a.sums)
-	clear(a.waits)
-	clear(a.waitedAt)
+	a.sums.clear()
+	a.waits.clear()
+	a.whos.clear()
+	a.waitedAt.clear()
 	clear(a.queues)
-	clear(a.locks)
+	a.locks.clear()
 	a.outside = a.outside[:0]
 	a.spare.reset()
 	for _, p := range a.all {
