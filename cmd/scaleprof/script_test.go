@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"lossprofile": lossProfileCmd,
+			"cpuprofile":  cpuProfileCmd,
 			"exitcode":    exitCodeCmd,
 		},
 	})
@@ -99,4 +100,28 @@ func exitCode(err error) string {
 		return err.Error()
 	}
 	return strconv.Itoa(exit.ExitCode())
+}
+
+// cpuProfileCmd writes a small CPU profile of another program: `cpuprofile FILE`.
+func cpuProfileCmd(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: cpuprofile FILE")
+	}
+	p := &profile.Profile{
+		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}},
+		PeriodType: &profile.ValueType{Type: "cpu", Unit: "nanoseconds"}, Period: 1e7, DurationNanos: 1e9,
+	}
+	for i, s := range []struct {
+		name  string
+		count int64
+	}{{"main.work", 60}, {"runtime.gcDrain", 40}} {
+		fn := &profile.Function{ID: uint64(i + 1), Name: s.name}
+		loc := &profile.Location{ID: fn.ID, Line: []profile.Line{{Function: fn}}}
+		p.Function, p.Location = append(p.Function, fn), append(p.Location, loc)
+		p.Sample = append(p.Sample, &profile.Sample{Location: []*profile.Location{loc}, Value: []int64{s.count, s.count * 1e7}})
+	}
+	f, err := os.Create(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(p.Write(f))
+	ts.Check(f.Close())
 }

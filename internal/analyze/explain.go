@@ -35,9 +35,13 @@ func Explain(ctx context.Context, src *record.Capture, opt Options) (*report.Rep
 	for _, g := range groups {
 		if s := l.series(g); len(s.Points) > 0 {
 			r.Series = append(r.Series, s)
+			continue
+		}
+		if b := l.breakdown(g); b != nil {
+			r.Breakdowns = append(r.Breakdowns, *b)
 		}
 	}
-	if len(r.Series) == 0 {
+	if len(r.Series) == 0 && len(r.Breakdowns) == 0 {
 		if !m.Complete {
 			return nil, fmt.Errorf("the capture holds no finished timed run; capture --resume finishes it")
 		}

@@ -18,7 +18,7 @@ const (
 	alone = 0.8
 	// partOfEffect is the part of a broad arm's effect that the profiles must give to the
 	// group: of what only the arm shows, it cannot be said whose it is.
-	partOfEffect = 0.5
+	partOfEffect = 0.3
 )
 
 // experimentOn is the experiment that says most about a group: one that proves it,

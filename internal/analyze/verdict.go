@@ -86,7 +86,11 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 		return unclear(c, "no run was profiled, so timings alone are known")
 	}
 	groups := rank(c)
-	if own := ownCode(c); own != nil && (len(groups) == 0 || own.CoresLost > groups[0].claim()) {
+	own := ownCode(c)
+	if own != nil && len(groups) > 0 && own.CoresLost <= groups[0].cores {
+		own = nil
+	}
+	if own != nil && (len(groups) == 0 || !groups[0].sure || groups[0].cores < leadingShare*c.CoresLost) {
 		return unclear(c, ownCodeText(own))
 	}
 	if len(groups) == 0 {
@@ -128,6 +132,11 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 		// Within noise of one another: the larger is named, and said to be so.
 		v.Confidence = "unclear"
 		v.Text += fmt.Sprintf("; %s follows closely with %.2f", groups[1].top.Cause, groups[1].claim())
+	}
+	if own != nil {
+		// Code that runs slower may do so for what the leading cause does to caches, or for a cause of its own.
+		v.Confidence = "unclear"
+		v.Text += fmt.Sprintf("; the program's own code takes %.2f more for the same work, for which nothing is seen", own.CoresLost)
 	}
 	return v
 }

@@ -58,7 +58,11 @@ func TestJudge(t *testing.T) {
 		},
 		{
 			name: "the program's own code takes longer, and nobody knows why", efficiency: 0.5, lost: 1,
-			rows: []report.Row{row("work/user", 0.6, true), row("balance/tail", 0.35, true)}, confidence: "unclear",
+			rows: []report.Row{row("work/user", 0.6, true), row("balance/tail", 0.25, true)}, confidence: "unclear",
+		},
+		{
+			name: "own code slows down beside a cause that is large by itself", efficiency: 0.6, lost: 0.8,
+			rows: []report.Row{row("work/user", 0.4, true), row("lock/cond", 0.32, true)}, cause: "lock/cond", confidence: "unclear",
 		},
 		{
 			name: "own code within noise stands in nobody's way", efficiency: 0.5, lost: 1,

@@ -14,6 +14,9 @@ func Markdown(w io.Writer, r *Report) error {
 	for _, target := range targets(r) {
 		m.target(r, target)
 	}
+	for i := range r.Breakdowns {
+		m.breakdown(&r.Breakdowns[i])
+	}
 	for _, x := range r.Warnings {
 		m.printf("> %s\n", escape(x.Text))
 	}
@@ -62,6 +65,19 @@ func (m *markdown) target(r *Report, target string) {
 			m.statement(c)
 		}
 	}
+}
+
+// breakdown is a table of shares, for profiles without timings.
+func (m *markdown) breakdown(b *Breakdown) {
+	m.printf("### %s: shares of %s\n\n| cause |", escape(b.Target), b.Unit)
+	for _, n := range b.Threads {
+		m.printf(" T=%d |", n)
+	}
+	m.printf("\n|---|%s\n", strings.Repeat("--:|", len(b.Threads)))
+	for _, r := range b.Rows {
+		m.printf("| %s |\n", strings.Join(shareCells(escape(r.Cause), r.Shares), " | "))
+	}
+	m.printf("\nThere are no wall times at constant work, so what was lost from one T to another cannot be told.\n\n")
 }
 
 func (m *markdown) statement(c *Comparison) {
