@@ -112,7 +112,11 @@ func (l *loaded) comparison(ctx context.Context, g *group, groups []*group, opt 
 	c.CPUPerOp = l.cpuPerOp(base, peak)
 	c.Narrative = narrative(base, peak)
 	l.experiments(c, groups, g, &p)
-	c.Verdict = judge(c, append(gatesOf(base, len(p.baseWall)), gatesOf(peak, len(p.peakWall))...))
+	gates := append(gatesOf(base, len(p.baseWall)), gatesOf(peak, len(p.peakWall))...)
+	if g := peak.unevenMachine(); g != nil {
+		gates = append(gates, *g)
+	}
+	c.Verdict = judge(c, gates)
 	load := l.loadShareOf(&p)
 	besideLoad(c, load)
 	c.Potential = underCeiling(p.potential(c), c.Efficiency, l.ceiling.efficiency(kernelALU, base.Threads, peak.Threads))

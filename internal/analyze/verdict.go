@@ -115,6 +115,11 @@ func judge(c *report.Comparison, gates []report.Gate) report.Verdict {
 			return unclear(c, fmt.Sprintf("%.2f of them are workers that wait for a P (%s): %s. That says nothing of the program; compare levels of T that the machine can run", lead.top.CoresLost, lead.top.Cause, g.Text))
 		}
 	}
+	if lead.top.Cause == string(cause.BalanceTail) {
+		if g := gateAmong(gates, unevenCPUs); g != nil {
+			return unclear(c, fmt.Sprintf("%.2f of them are workers that are done before others (%s): %s", lead.top.CoresLost, lead.top.Cause, g.Text))
+		}
+	}
 	if outside(cause.ID(lead.top.Cause)) {
 		return name(c, lead)
 	}

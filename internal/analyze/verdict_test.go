@@ -125,6 +125,11 @@ func TestJudge(t *testing.T) {
 			rows: []report.Row{row("balance/queue", 0.9, true)}, cause: "balance/queue", confidence: "likely",
 		},
 		{
+			name: "uneven ends of equal work are the machine's", efficiency: 0.7, lost: 0.6,
+			rows:  []report.Row{row("balance/tail", 0.3, true)},
+			gates: []report.Gate{{ID: unevenCPUs, Text: "another one each time"}}, confidence: "unclear",
+		},
+		{
 			name: "a lock stays a lock above the CPUs", efficiency: 0.3, lost: 2.8,
 			rows:  []report.Row{row("lock/mutex", 1.8, true), row("balance/queue", 0.9, true)},
 			gates: []report.Gate{{ID: gate.Oversubscribed, Text: "T=4 is above the 2 CPUs"}}, cause: "lock/mutex", confidence: "likely",
