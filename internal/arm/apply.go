@@ -72,7 +72,7 @@ func (p Part) possible(r Room) error {
 		}
 	case Procs:
 		if r.External {
-			return fmt.Errorf("T is this target's GOMAXPROCS, which is varied already")
+			return fmt.Errorf("this target's T is its GOMAXPROCS, which is varied already")
 		}
 		if p.Value == r.ProcsRule {
 			return fmt.Errorf("the baseline already has procs=%s", p.Value)
