@@ -58,6 +58,9 @@ func explainCommand(env *environment) *cli.Command {
 			if err != nil {
 				return err
 			}
+			if format == "html" {
+				attachLoss(r, dir)
+			}
 			return render(env, r, format, cmd.String("output"), cmd.Bool("brief"))
 		},
 	}

@@ -38,3 +38,15 @@ func (f *footnotes) marks(gates []Gate) string {
 	}
 	return b.String()
 }
+
+// list is the texts behind the marks, in their order.
+func (f *footnotes) list() []string {
+	var out []string
+	for i, s := range f.texts {
+		if n := f.cells[i]; n > 1 {
+			s += fmt.Sprintf("; the first of %d cells", n)
+		}
+		out = append(out, fmt.Sprintf("[%d] %s", i+1, s))
+	}
+	return out
+}

@@ -144,6 +144,8 @@ type Comparison struct {
 	Combined     *Combined    `json:"combined,omitempty"`
 	ModeContrast *Contrast    `json:"mode_contrast,omitempty"` // the same target in the other mode
 	Notes        []string     `json:"notes,omitempty"`
+	// Loss is the loss profile, where it is at hand: for flame graphs, not in the JSON.
+	Loss []LossPath `json:"-"`
 }
 
 // Row is one cause's part of the excess. Rows of a comparison add up.

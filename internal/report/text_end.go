@@ -14,11 +14,8 @@ func (t *textWriter) footnotes() {
 		return
 	}
 	t.printf("\n")
-	for i, s := range t.notes.texts {
-		if n := t.notes.cells[i]; n > 1 {
-			s += fmt.Sprintf("; the first of %d cells", n)
-		}
-		t.item(fmt.Sprintf("[%d] %s", i+1, s), "  ")
+	for _, s := range t.notes.list() {
+		t.item(s, "  ")
 	}
 }
 

@@ -162,8 +162,10 @@ func withRange(value string, iv Interval) string {
 	return fmt.Sprintf("%s (%.0f–%.0f)", value, 100*iv[0], 100*iv[1])
 }
 
-// shape says what the curve shows: where it bends, what law fits.
-func (t *textWriter) shape(s *Series) {
+func (t *textWriter) shape(s *Series) { t.item(shapeText(*s), "  ") }
+
+// shapeText says what the curve shows: where it bends, what law fits.
+func shapeText(s Series) string {
 	var parts []string
 	if k := s.Knee; k != nil {
 		p := fmt.Sprintf("the curve bends at T=%d", k.Threads)
@@ -187,9 +189,10 @@ func (t *textWriter) shape(s *Series) {
 		}
 	}
 	parts = append(parts, s.Notes...)
-	if len(parts) > 0 {
-		t.item(s.Mode+": "+strings.Join(parts, "; "), "  ")
+	if len(parts) == 0 {
+		return ""
 	}
+	return s.Mode + ": " + strings.Join(parts, "; ")
 }
 
 // statement is the table of causes, which adds up, with what sums it up.
