@@ -83,16 +83,13 @@ func (m *markdown) breakdown(b *Breakdown) {
 func (m *markdown) statement(c *Comparison) {
 	m.printf("<details><summary>Where the cores went, %s mode, T=%d → T=%d</summary>\n\n", c.Mode, c.Base, c.Peak)
 	m.printf("| cause | base | peak | cores lost | 95%% interval | of loss |\n|---|--:|--:|--:|--:|--:|\n")
-	for _, r := range c.Rows {
-		if r.Cause != "unexplained" && !r.Distinguishable {
-			continue
-		}
-		m.printf("| %s | %s | %s | %s | %s | %s |\n", escape(r.Cause), signedWall(r.BaseNS), signedWall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c))
+	for _, r := range tableRows(c) {
+		m.printf("| %s | %s | %s | %s | %s | %s |\n", escape(r.name), signedWall(r.BaseNS), signedWall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c))
 	}
-	m.printf("| slot time in all | %s | %s | %s | %s | |\n\n", Wall(c.SlotBaseNS), Wall(c.SlotPeakNS), cores(c.CoresLost), coresRange(c.CoresLostCI))
+	m.printf("| %s in all | %s | %s | %s | %s | |\n\n", unit(c), Wall(c.SlotBaseNS), Wall(c.SlotPeakNS), cores(c.CoresLost), coresRange(c.CoresLostCI))
 	for _, r := range c.Rows {
 		for i, s := range r.Stacks {
-			if i == maxPathsEach || !r.Distinguishable {
+			if i == maxPathsEach || !r.Distinguishable && !inVerdict(c, r) {
 				break
 			}
 			m.printf("- %s %s: `%s`\n", escape(r.Cause), cores(s.CoresLost), strings.ReplaceAll(pathLine(s, 160), "`", "'"))

@@ -22,7 +22,7 @@ func (t *textWriter) paths(c *Comparison, shown map[string]bool) {
 		if n == maxPathRows {
 			break
 		}
-		if !r.Distinguishable || r.CoresLost <= 0 || shown[r.Cause] {
+		if !r.Distinguishable && !inVerdict(c, r) || r.CoresLost <= 0 || shown[r.Cause] {
 			continue
 		}
 		grown, culprits := visible(r.Stacks), visible(r.Culprits)

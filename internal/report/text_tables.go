@@ -224,21 +224,8 @@ func (t *textWriter) rows(c *Comparison) {
 	g := &grid{columns: []column{
 		{title: "cause", left: true}, {title: "at base", spare: 2}, {title: "at peak", spare: 2}, {title: "cores lost"}, {title: "95% interval"}, {title: "of loss", spare: 3},
 	}}
-	var noise []Row
-	for _, r := range c.Rows {
-		if r.Cause != "unexplained" && !r.Distinguishable && r.Cause != "work/user" {
-			noise = append(noise, r)
-			continue
-		}
-		g.add(r.Cause, signedWall(r.BaseNS), signedWall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c))
-	}
-	if len(noise) > 0 {
-		var base, peak int64
-		var lost, part float64
-		for _, r := range noise {
-			base, peak, lost, part = base+r.BaseNS, peak+r.PeakNS, lost+r.CoresLost, part+r.Share
-		}
-		g.add(fmt.Sprintf("within noise (%d rows)", len(noise)), signedWall(base), signedWall(peak), cores(lost), "", share(part, c))
+	for _, r := range tableRows(c) {
+		g.add(r.name, signedWall(r.BaseNS), signedWall(r.PeakNS), cores(r.CoresLost), coresRange(r.CoresLostCI), share(r.Share, c))
 	}
 	g.add(unit(c)+" in all", Wall(c.SlotBaseNS), Wall(c.SlotPeakNS), cores(c.CoresLost), coresRange(c.CoresLostCI), "")
 	t.table(g)
