@@ -37,6 +37,7 @@ type capture struct {
 	result *recorder.Result
 	system *record.System
 	trace  []byte
+	path   string // of the trace, until the test ends
 }
 
 // runChild runs target with workers lanes and GOMAXPROCS procs for about wall.
@@ -121,7 +122,8 @@ func runChild(t testing.TB, target string, workers, procs int, ops int64, profil
 		s.OwnNS = &own
 	}
 	if profiled {
-		if out.trace, err = os.ReadFile(filepath.Join(dir, "trace.out")); err != nil {
+		out.path = filepath.Join(dir, "trace.out")
+		if out.trace, err = os.ReadFile(out.path); err != nil {
 			t.Fatal(err)
 		}
 	}
