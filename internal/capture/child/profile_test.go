@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -235,7 +237,11 @@ func TestProcessesAreMerged(t *testing.T) {
 		if len(s.NumLabel[record.ProcessLabel]) != 1 {
 			t.Fatalf("a sample with process label %v", s.NumLabel)
 		}
-		cpu[s.NumLabel[record.ProcessLabel][0]] += s.Value[1]
+		process := s.NumLabel[record.ProcessLabel][0]
+		cpu[process] += s.Value[1]
+		if w := s.Label[recorder.LabelWorker]; strings.Contains(stack(s), "child_test.allocate") && !slices.Equal(w, []string{strconv.Itoa(int(process))}) {
+			t.Errorf("process %d has a sample of worker %v", process, w)
+		}
 	}
 	for i, r := range results {
 		used := r.Usage.UserNS + r.Usage.SysNS
@@ -333,5 +339,31 @@ func TestShare(t *testing.T) {
 		if at != tt.hi || most-least > 1 {
 			t.Errorf("%+v: ends at %d, shares from %d to %d", tt, at, least, most)
 		}
+	}
+}
+
+// CPU samples say which worker they are of.
+func TestSamplesNameTheirWorker(t *testing.T) {
+	spec := thread("test/alloc", 2, 4<<20)
+	spec.Profile = recorder.Profiles{CPU: true}
+	dir, results, _ := profiled(t, spec)
+	seen := map[string]bool{}
+	for _, s := range readProfile(t, filepath.Join(dir, "cpu.pb.gz")).Sample {
+		if !strings.Contains(stack(s), "child_test.allocate") {
+			continue
+		}
+		if len(s.Label[recorder.LabelWorker]) != 1 {
+			t.Fatalf("labels %v at %s", s.Label, stack(s))
+		}
+		seen[s.Label[recorder.LabelWorker][0]] = true
+	}
+	for i, l := range results[0].Lanes {
+		// Both have hundreds of samples on machines like ours.
+		if l.EndNS-l.StartNS > 200e6 && !seen[strconv.Itoa(i+1)] {
+			t.Errorf("worker %d ran for %d ns and has no sample", i+1, l.EndNS-l.StartNS)
+		}
+	}
+	if len(seen) > 2 || seen["0"] {
+		t.Errorf("workers %v, want 1 and 2", seen)
 	}
 }

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"runtime/pprof"
 	"runtime/trace"
+	"strconv"
 	"strings"
 	"sync/atomic"
 )
@@ -140,6 +142,7 @@ func (l *lanes) lane(w int) {
 			return
 		}
 	}
+	l.label(w)
 	var region *trace.Region
 	var start, end int64
 	out := &l.out[w]
@@ -177,6 +180,18 @@ func (l *lanes) lane(w int) {
 	if atomic.AddInt32(&l.after, -1) == 0 {
 		close(l.gone)
 	}
+}
+
+// label puts the worker's number on the samples of a CPU profile: on its own and
+// on those of the goroutines that it starts. In process mode it is the process's.
+func (l *lanes) label(w int) {
+	if !l.rec.opt.Profiles.CPU {
+		return
+	}
+	if l.rec.opt.Processes > 1 {
+		w += l.rec.opt.Process * len(l.out)
+	}
+	pprof.SetGoroutineLabels(pprof.WithLabels(context.Background(), pprof.Labels(LabelWorker, strconv.Itoa(w+1))))
 }
 
 // leave is called by each lane at its end. The last ends the window; one that

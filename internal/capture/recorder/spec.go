@@ -167,3 +167,6 @@ const (
 	LogBegin    = "window begin"
 	LogEnd      = "window end"
 )
+
+// LabelWorker is the label of CPU samples that says whose they are: a number from 1.
+const LabelWorker = "worker"
